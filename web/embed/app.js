@@ -2,7 +2,7 @@
 // because a frame of another site has no log-in. It tells the page around it how high it is.
 
 import { el } from "../shared/ui/dom.js";
-import { showTime, won } from "../shared/ui/format.js";
+import { showTime, usePlace, won } from "../shared/ui/format.js";
 import { t, useWords } from "../shared/ui/i18n.js";
 import WORDS from "./words.js";
 
@@ -22,6 +22,7 @@ async function show() {
   const response = await fetch(`/api/events/${encodeURIComponent(id)}`);
   if (!response.ok) throw new Error(response.statusText);
   const event = await response.json();
+  usePlace(event);
   document.title = event.title;
   const shown = event.schedules.filter(({ startsAt }) => Date.now() < Date.parse(startsAt));
   const rest = shown.length - DATES_MAX;

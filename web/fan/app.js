@@ -21,6 +21,7 @@ const ROUTES = [
   [/^checkout\/([\w-]+)$/, lazily(() => import("./payments/checkout.js"), "checkout")],
   [/^paid\/([\w-]+)$/, lazily(() => import("./payments/paid.js"), "paid")],
   [/^receipt\/([\w-]+)$/, lazily(() => import("./payments/receipt.js"), "receipt")],
+  [/^refund-account\/([\w-]+)$/, lazily(() => import("./payments/deposit.js"), "refundAccount")],
   [/^claim\/([\w-]+)$/, lazily(() => import("./tickets/claim.js"), "claim")],
   [/^tickets$/, lazily(() => import("./tickets/tickets.js"), "tickets")],
   [/^tickets\/([\w-]+)\/full$/, lazily(() => import("./tickets/full.js"), "fullTicket")],

@@ -113,7 +113,7 @@ function refuse(view, code, found, message) {
   const words = {
     TICKET_USED: () => t("usedAt", found.usedAt ? moment(found.usedAt) : "", found.usedGate ?? ""),
     TICKET_OTHER_GATE: () => t("goTo", (found.gates ?? []).join(", ")),
-    TICKET_ELSEWHERE: () => (found.show ? t("itsDate", found.show.eventTitle, moment(found.show.startsAt)) : message),
+    TICKET_ELSEWHERE: () => (found.show ? t("itsDate", found.show.eventTitle, moment(found.show.startsAt, found.show.timeZone)) : message),
     NOT_LISTED: () => t("notListed", found.currentAt ? moment(new Date(found.currentAt).toISOString()) : ""),
     NO_LIST: () => t("noList"),
     LIST_BROKEN: () => t("listBroken"),

@@ -28,6 +28,6 @@ function showCard(page, show) {
       gate.sections.length ? el("small", {}, gate.sections.join(", ")) : null));
   return el("section", { class: "card pad stack" },
     el("h2", {}, show.eventTitle),
-    el("p", { class: "quiet num" }, `${moment(show.startsAt)} · ${show.venueName} ${show.hallName}`),
+    el("p", { class: "quiet num" }, `${moment(show.startsAt, show.timeZone)} · ${show.venueName} ${show.hallName}`),
     gates.length ? el("div", { class: "row wrap" }, gates) : form);
 }

@@ -3,11 +3,12 @@
 // policy allows no other host.
 
 import { el } from "../shared/ui/dom.js";
-import { t, useWords } from "../shared/ui/i18n.js";
+import { language, t, useWords } from "../shared/ui/i18n.js";
 import { recall } from "../shared/app/session.js";
 
 const WORDS = {
   ko: {
+    pay: "결제하기",
     title: "결제창을 여는 중이에요",
     wait: "결제 회사의 창이 열려요. 닫히면 아래에서 다시 열 수 있어요.",
     open: "창 다시 열기",
@@ -19,6 +20,7 @@ const WORDS = {
     identityTrouble: "본인 확인을 끝내지 못했어요. 다시 열어 주세요.",
   },
   en: {
+    pay: "Pay",
     title: "Opening the payment window",
     wait: "The payment company's window opens. If it was closed, open it again below.",
     open: "Open it again",
@@ -30,6 +32,7 @@ const WORDS = {
     identityTrouble: "This was not finished. Please open it again.",
   },
   ja: {
+    pay: "支払う",
     title: "支払い画面を開いています",
     wait: "決済会社の画面が開きます。閉じた場合は下から開き直せます。",
     open: "もう一度開く",
@@ -41,6 +44,7 @@ const WORDS = {
     identityTrouble: "本人確認が完了しませんでした。もう一度開いてください。",
   },
   zh: {
+    pay: "付款",
     title: "正在打开付款窗口",
     wait: "将打开支付公司的窗口。如果已关闭，可在下方重新打开。",
     open: "重新打开",
@@ -81,6 +85,29 @@ const COMPANIES = {
       const answer = await window.PortOne.requestIdentityVerification({ ...asked, redirectUrl: addressOf(asked.identityVerificationId) });
       if (answer?.code) throw new Error(answer.message ?? answer.code);
       location.assign(addressOf(asked.identityVerificationId));
+    },
+  },
+  stripe: {
+    host: /^js\.stripe\.com$/,
+    // Stripe has no window: its form stands in this page, in frames of its own.
+    open: async ({ publishableKey, clientSecret, returnUrl }, problem) => {
+      const stripe = window.Stripe(publishableKey);
+      const elements = stripe.elements({ clientSecret, locale: language() });
+      const box = el("div", { id: "stripe-form" });
+      const button = el("button", { class: "btn primary wide", type: "button" }, t("pay"));
+      document.getElementById("stripe")?.remove();
+      document.querySelector("#main h1").after(el("div", { id: "stripe", class: "stack" }, box, button));
+      elements.create("payment").mount(box);
+      button.addEventListener("click", async () => {
+        button.disabled = true;
+        problem.hidden = true;
+        // Only a mistake returns here: otherwise the browser goes on to `returnUrl`.
+        const answer = await stripe.confirmPayment({ elements, confirmParams: { return_url: returnUrl } });
+        if (!answer?.error) return;
+        problem.textContent = answer.error.message ?? t("trouble");
+        problem.hidden = false;
+        button.disabled = false;
+      });
     },
   },
   kcp: {
@@ -148,7 +175,7 @@ async function open(checkout, problem) {
     const { scriptUrl, action, ...order } = checkout.data;
     if (action) return leaveWith(checkout.gateway, order, action, company.page);
     await loadScript(scriptUrl, company.host);
-    await company.open(order);
+    await company.open(order, problem);
   } catch (error) {
     // Closing the window ends here too, so this is not an error.
     console.warn(error);

@@ -1,7 +1,7 @@
 // The sandbox gateway's pay page: simulates a payment company, with a button for every outcome.
 
 import { el, problemBox } from "../shared/ui/dom.js";
-import { won } from "../shared/ui/format.js";
+import { CURRENCIES, won } from "../shared/ui/format.js";
 import { language, t, useWords } from "../shared/ui/i18n.js";
 import { en, ko } from "../fan/words/methods.js";
 
@@ -10,6 +10,17 @@ const CHOICES = ["APPROVE", "DECLINE", "TIMEOUT", "DUPLICATE", "LATE"];
 const WORDS = {
   ko: {
     ...ko,
+    bankTitle: "연습용 은행",
+    bankAbout: "진짜 돈은 움직이지 않아요. 가상계좌에 얼마를 입금할지 골라 주세요.",
+    EXACT: "정확한 금액 입금",
+    SHORT: "1,000원 모자라게 입금",
+    REST: "나머지 1,000원 입금",
+    OVER: "5,000원 더 많이 입금",
+    howEXACT: "예매가 확정돼요. 한 번 더 누르면 두 번 입금, 기한이 지난 뒤에 누르면 늦은 입금이에요. 더 들어온 돈은 환불해요.",
+    howSHORT: "나머지가 기한까지 들어오기를 기다려요.",
+    howREST: "모자란 금액을 채워요.",
+    howOVER: "예매가 확정되고 5,000원은 환불해요.",
+    deposited: "입금했어요.",
     title: "연습용 결제",
     about: "진짜 돈은 움직이지 않아요. 결제사가 어떻게 답할지 골라 주세요.",
     order: "주문 번호",
@@ -32,6 +43,17 @@ const WORDS = {
   },
   en: {
     ...en,
+    bankTitle: "Practice bank",
+    bankAbout: "No real money moves. Choose how much to pay to the virtual account.",
+    EXACT: "Pay the exact amount",
+    SHORT: "Pay ₩1,000 too little",
+    REST: "Pay the other ₩1,000",
+    OVER: "Pay ₩5,000 too much",
+    howEXACT: "The booking is confirmed. Press it again for a second deposit, or after the deadline for a late one: the surplus is refunded.",
+    howSHORT: "The rest may follow until the deadline.",
+    howREST: "Completes a deposit that was too small.",
+    howOVER: "The booking is confirmed, and ₩5,000 are refunded.",
+    deposited: "The money is on the account.",
     title: "Practice payment",
     about: "No real money moves. Choose how the payment company answers.",
     order: "Order",
@@ -60,14 +82,18 @@ function show() {
   const orderId = query.get("orderId") ?? "";
   document.title = `${t("title")} — podo`;
   const isOrder = /^[0-9a-f]{32}$/i.test(orderId);
+  const amount = Number(query.get("amount"));
+  const form = query.has("deposit") ? bankForm(orderId, amount) : orderForm(orderId, amount, query);
   main.replaceChildren(
     el("div", { class: "card pad stack" },
-      el("h1", {}, t("title")),
-      isOrder ? orderForm(orderId, Number(query.get("amount")), query.get("method")) : el("p", { class: "note danger", role: "alert" }, t("noOrder")),
+      el("h1", {}, t(query.has("deposit") ? "bankTitle" : "title")),
+      isOrder ? form : el("p", { class: "note danger", role: "alert" }, t("noOrder")),
       el("p", {}, el("a", { class: "btn", href: isOrder ? `/#/paid/${asUuid(orderId)}` : "/" }, t("back")))));
 }
 
-function orderForm(orderId, amount, method) {
+function orderForm(orderId, amount, query) {
+  const method = query.get("method");
+  const currency = CURRENCIES.includes(query.get("currency")) ? query.get("currency") : undefined;
   const problem = problemBox();
   const busy = el("p", { class: "quiet", role: "status" });
   const buttons = CHOICES.map((choice) => el("button", {
@@ -82,7 +108,7 @@ function orderForm(orderId, amount, method) {
     busy.textContent = t("busy");
     buttons.forEach((button) => (button.disabled = true));
     try {
-      const { paymentKey } = await choose(orderId, choice);
+      const { paymentKey } = await send(`/api/payment/sandbox/${orderId}`, { choice });
       location.assign(`/#/paid/${asUuid(orderId)}?paymentKey=${encodeURIComponent(paymentKey)}`);
     } catch (error) {
       problem.show(error.message || t("trouble"));
@@ -94,7 +120,7 @@ function orderForm(orderId, amount, method) {
   return el("div", { class: "stack" },
     el("p", { class: "quiet" }, t("about")),
     el("p", { class: "row apart" }, el("span", {}, t("order")), el("b", { class: "num" }, orderId)),
-    el("p", { class: "row apart" }, el("span", {}, t("amount")), el("b", { class: "num" }, won(amount))),
+    el("p", { class: "row apart" }, el("span", {}, t("amount")), el("b", { class: "num" }, won(amount, currency))),
     `method${method}` in en ? el("p", { class: "row apart" }, el("span", {}, t("method")), el("b", {}, t(`method${method}`))) : null,
     problem.element,
     busy,
@@ -102,16 +128,47 @@ function orderForm(orderId, amount, method) {
       el("li", { class: "stack tight" }, button, el("p", { class: "quiet", id: `how-${CHOICES[index]}` }, t(`how${CHOICES[index]}`))))));
 }
 
+/** Plays the bank: pays any amount to a virtual account, as often as you like. */
+function bankForm(orderId, amount) {
+  const problem = problemBox();
+  const done = el("p", { class: "quiet", role: "status" });
+  const amounts = { EXACT: amount, SHORT: amount - 1_000, REST: 1_000, OVER: amount + 5_000 };
+  const pay = async (button, sum) => {
+    problem.show("");
+    done.textContent = t("busy");
+    button.disabled = true;
+    try {
+      await send(`/api/payment/sandbox/${orderId}/deposit`, { amount: sum });
+      done.textContent = t("deposited");
+    } catch (error) {
+      done.textContent = "";
+      problem.show(error.message || t("trouble"));
+    }
+    button.disabled = false;
+  };
+  const row = ([kind, sum]) => {
+    const button = el("button", { class: kind === "EXACT" ? "btn primary wide" : "btn wide", type: "button", "aria-describedby": `how-${kind}` }, t(kind));
+    button.addEventListener("click", () => pay(button, sum));
+    return el("li", { class: "stack tight" }, button, el("p", { class: "quiet", id: `how-${kind}` }, t(`how${kind}`)));
+  };
+  return el("div", { class: "stack" },
+    el("p", { class: "quiet" }, t("bankAbout")),
+    el("p", { class: "row apart" }, el("span", {}, t("amount")), el("b", { class: "num" }, won(amount))),
+    problem.element,
+    done,
+    el("ul", { class: "stack" }, Object.entries(amounts).map(row)));
+}
+
 /** A gateway's page has no access to the fan's login, so this is a plain call. */
-async function choose(orderId, choice) {
-  const response = await fetch(`/api/payment/sandbox/${orderId}`, {
+async function send(path, body) {
+  const response = await fetch(path, {
     method: "POST",
     headers: { "Content-Type": "application/json", "Accept-Language": language() },
-    body: JSON.stringify({ choice }),
+    body: JSON.stringify(body),
   }).catch(() => null);
-  const body = await response?.json().catch(() => null);
-  if (!response?.ok) throw new Error(body?.detail ?? t("trouble"));
-  return body;
+  const answer = await response?.json().catch(() => null);
+  if (!response?.ok) throw new Error(answer?.detail ?? t("trouble"));
+  return answer;
 }
 
 /** Our payment id is the order id with dashes. */

@@ -35,13 +35,16 @@ use podo_domain::booking::order::options::{Fees, TicketType};
 use podo_domain::booking::order::price_changes::PriceChange;
 use podo_domain::catalog::text::Line;
 use podo_domain::catalog::{
-    EventStatus, Genre, MinimumAge, NewEvent, ResaleDelay, ScheduleStatus, ScheduleTerms,
-    ScheduleTimes, SeatPlan, SeatTemplate, ShowStatus, StandingZone,
+    EventStatus, Genre, MinimumAge, NewEvent, ResaleDelay, SaleTerms, ScheduleStatus,
+    ScheduleTerms, ScheduleTimes, SeatPlan, SeatTemplate, ShowStatus, StandingZone,
 };
 use podo_domain::payments::OfferedMethods;
+use podo_domain::payments::deposits::DepositDeadline;
 use podo_domain::payments::refund_policy::{RefundPeriod, RefundPolicy};
 use podo_domain::waiting_room::{QueueMode, QueueSettings};
-use podo_domain::{EventId, HallId, Refusal, ScheduleId, SeatId, Timestamp, UserId, VenueId, Won};
+use podo_domain::{
+    Currency, EventId, HallId, Refusal, ScheduleId, SeatId, Timestamp, UserId, VenueId, Won,
+};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
@@ -62,8 +65,14 @@ pub struct EventView {
     pub transferable: bool,
     pub genre: Genre,
     pub minimum_age: MinimumAge,
+    /// The venue's, in which its dates are shown.
+    pub time_zone: String,
+    /// The currency of all its amounts, which are in minor units.
+    pub currency: Currency,
     /// How fans may pay.
     pub payment_methods: OfferedMethods,
+    /// How long fans may take to pay to a virtual account.
+    pub deposit_deadline: DepositDeadline,
     /// Whether admission is free of value-added tax.
     pub vat_exempt: bool,
     /// Absent until an organiser uploads one.
@@ -84,6 +93,17 @@ pub struct EventDetail {
     pub venue_address: String,
     /// The same for each date, with the days of the calendar.
     pub refund_dates: Vec<RefundDates>,
+    /// Until when an order of now can be paid to a virtual account, for each date that isn't too
+    /// close.
+    pub deposit_dates: Vec<DepositDate>,
+}
+
+/// The deadline of a deposit for one date.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DepositDate {
+    pub schedule_id: ScheduleId,
+    pub due_at: Timestamp,
 }
 
 /// The fees of a cancellation of one date's tickets, from the earliest period to the latest. None if
@@ -101,6 +121,10 @@ pub struct ScheduleView {
     pub id: ScheduleId,
     pub event_id: EventId,
     pub event_title: String,
+    /// Of all amounts, which are in minor units.
+    pub currency: Currency,
+    /// The venue's, in which the date is shown.
+    pub time_zone: String,
     pub sequence: u32,
     pub starts_at: Timestamp,
     pub ends_at: Timestamp,
@@ -182,10 +206,13 @@ pub struct NewVenue {
     pub name: Line<200>,
     pub address: Line<300>,
     pub city: Line<100>,
+    /// The zone of the settings if absent.
+    pub time_zone: Option<Line<64>>,
 }
 
 pub async fn create_venue(context: &AppContext, actor: UserId, asked: NewVenue) -> Result<VenueId> {
     let now = context.now();
+    let time_zone = asked.time_zone.map(changes::check_zone).transpose()?;
     let venue = VenueId::new(context.rng.id(now));
     let command = CreateVenue {
         actor,
@@ -193,6 +220,7 @@ pub async fn create_venue(context: &AppContext, actor: UserId, asked: NewVenue) 
         name: asked.name.into(),
         address: asked.address.into(),
         city: asked.city.into(),
+        time_zone: time_zone.unwrap_or_else(|| context.rules.time_zone.clone()),
         now,
     };
     context.store.create_venue(command).await?;
@@ -218,7 +246,10 @@ pub async fn create_hall(
 pub async fn create_event(context: &AppContext, actor: UserId, new: NewEvent) -> Result<EventId> {
     let now = context.now();
     let event = EventId::new(context.rng.id(now));
-    context.store.create_event(CreateEvent { actor, event, new, now }).await?;
+    let home = context.rules.currency;
+    let terms = SaleTerms::of_new(new.currency, new.payment_methods.clone(), home)?;
+    context.refuse_uncharged(&terms)?;
+    context.store.create_event(CreateEvent { actor, event, new, terms, now }).await?;
     context.catalog.cache.invalidate(context).await;
     Ok(event)
 }
@@ -325,11 +356,16 @@ pub async fn show_event(context: &AppContext, event: EventId) -> Result<EventDet
 }
 
 fn detail_of(records: &EventRecords, now: Timestamp) -> EventDetail {
-    let EventRecords { event, schedules, refund_policy, gallery, venue_address } = records;
+    let EventRecords { event, schedules, refund_policy, gallery, venue_address, .. } = records;
     let EventPolicy { policy, time_zone } = refund_policy;
     let dates = |schedule: &ScheduleRecord| RefundDates {
         schedule_id: schedule.schedule,
         periods: policy.periods(schedule.times.starts_at, now, time_zone),
+    };
+    let deposit = |schedule: &ScheduleRecord| {
+        let starts_at = schedule.times.starts_at;
+        let due_at = event.deposit_deadline.due_at(now, starts_at, time_zone).ok()?;
+        Some(DepositDate { schedule_id: schedule.schedule, due_at })
     };
     EventDetail {
         event: event.clone(),
@@ -338,7 +374,20 @@ fn detail_of(records: &EventRecords, now: Timestamp) -> EventDetail {
         schedules: schedules.iter().map(|schedule| view_schedule(schedule, now)).collect(),
         refund_rules: policy.clone(),
         refund_dates: schedules.iter().map(dates).collect(),
+        deposit_dates: schedules.iter().filter_map(deposit).collect(),
     }
+}
+
+/// Until when an order of now can be paid to a virtual account.
+pub(crate) async fn deposit_due_at(
+    context: &AppContext,
+    event: EventId,
+    starts_at: Timestamp,
+    now: Timestamp,
+) -> Result<Timestamp> {
+    let records = context.catalog.cache.event(context, event).await?;
+    let zone = &records.refund_policy.time_zone;
+    Ok(records.event.deposit_deadline.due_at(now, starts_at, zone)?)
 }
 
 pub async fn show_schedule(context: &AppContext, schedule: ScheduleId) -> Result<ScheduleDetail> {
@@ -388,6 +437,8 @@ fn view_schedule(record: &ScheduleRecord, now: Timestamp) -> ScheduleView {
         id: record.schedule,
         event_id: record.event,
         event_title: record.event_title.clone(),
+        currency: record.currency,
+        time_zone: record.time_zone.clone(),
         sequence: record.sequence,
         starts_at: record.times.starts_at,
         ends_at: record.times.ends_at,

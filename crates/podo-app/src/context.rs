@@ -37,9 +37,10 @@ use crate::tickets::passes::Passes;
 use crate::waiting_room::jobs::Visits;
 use crate::waiting_room::port::queue::Queue;
 use crate::waiting_room::{Openings, PollRateLimiter, Progresses, QueueLogBuffer, Waits};
+use podo_domain::catalog::SaleTerms;
 use podo_domain::payments::PaymentMethod;
 use podo_domain::waiting_room::HealthLimits;
-use podo_domain::{NodeId, Refusal, Timestamp};
+use podo_domain::{Currency, NodeId, Refusal, Timestamp};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
@@ -75,6 +76,10 @@ pub struct Rules {
     pub home: String,
     /// What gateways take of each charge, for settlements.
     pub gateway_rates: GatewayRates,
+    /// The currency of wallets, and of events that name no other.
+    pub currency: Currency,
+    /// The IANA time zone of daily jobs and reports.
+    pub time_zone: String,
     /// Most sign-ups per network and minute.
     pub sign_ups_per_minute: u32,
     /// The organiser's name and look in notifications and on tickets.
@@ -351,20 +356,48 @@ impl AppContext {
         Ok(())
     }
 
-    /// The gateway that a fan chose, or the first configured one that takes money in this way.
+    /// The gateway that a fan chose, or the first configured one that takes money in this way and in
+    /// this currency.
     pub fn gateway_for(
         &self,
         method: PaymentMethod,
+        currency: Currency,
         name: Option<&str>,
     ) -> Result<&Arc<dyn Gateway>, Refusal> {
-        let mut gateways = self.payments.gateways.iter();
+        let gateways = &self.payments.gateways;
         let takes_it = |gateway: &&Arc<dyn Gateway>| gateway.methods().contains(&method);
+        let charges_it = |gateway: &&Arc<dyn Gateway>| gateway.currencies().contains(&currency);
         let found = match name {
             Some(name) => Some(self.gateway(name)?).filter(takes_it),
-            None if gateways.len() == 0 => return Err(Refusal::UnknownGateway),
-            None => gateways.find(takes_it),
+            None if gateways.is_empty() => return Err(Refusal::UnknownGateway),
+            None => gateways.iter().filter(takes_it).find(charges_it),
         };
-        found.ok_or(Refusal::MethodUnavailable)
+        let found = found.ok_or_else(|| match gateways.iter().any(|it| takes_it(&it)) {
+            true if name.is_none() => Refusal::CurrencyUnavailable { field: "method" },
+            true | false => Refusal::MethodUnavailable,
+        })?;
+        match charges_it(&found) {
+            true => Ok(found),
+            false => Err(Refusal::CurrencyUnavailable { field: "gateway" }),
+        }
+    }
+
+    /// An event in another currency than the server's offers only what a configured gateway charges.
+    /// At home a gateway may be configured later.
+    pub(crate) fn refuse_uncharged(&self, terms: &SaleTerms) -> Result<(), Refusal> {
+        if terms.currency == self.rules.currency {
+            return Ok(());
+        }
+        let charges = |it: &&Arc<dyn Gateway>| it.currencies().contains(&terms.currency);
+        let gateways: Vec<_> = self.payments.gateways.iter().filter(charges).collect();
+        if gateways.is_empty() {
+            return Err(Refusal::CurrencyUnavailable { field: "currency" });
+        }
+        let is_taken = |method| gateways.iter().any(|it| it.methods().contains(method));
+        match terms.methods.methods().iter().all(is_taken) {
+            true => Ok(()),
+            false => Err(Refusal::CurrencyUnavailable { field: "paymentMethods" }),
+        }
     }
 
     pub fn gateway(&self, name: &str) -> Result<&Arc<dyn Gateway>, Refusal> {

@@ -1,5 +1,6 @@
 //! Payments: the intent is stored before any money can move, and one function settles the outcome.
 
+pub mod deposits;
 pub mod gateway_webhooks;
 pub mod jobs;
 pub mod port;
@@ -16,9 +17,10 @@ use crate::error::{Error, Result};
 use crate::identity::bot_signals;
 use crate::operations::failpoints;
 use crate::operations::port::idempotency::{IdempotencyKey, Idempotent};
+use crate::payments::port::deposits::AwaitingDeposit;
 use crate::payments::port::gateway::{Answered, Device, Order};
 use crate::payments::port::payments::{
-    CancelPayment, Canceled, Capture, Checkout, ConfirmPayment, Confirmed, GatewayQuery,
+    CancelPayment, Canceled, Capture, Checkout, ConfirmPayment, Confirmed, GatewayQuery, Issued,
     PayFromWallet, PaymentReady, PaymentView, RequestPayment, Requested, SettlePayment, Settled,
     Sold,
 };
@@ -28,7 +30,8 @@ use podo_domain::identity::bot_signals::{PAYS_AT_SOONEST, SignalKind};
 use podo_domain::payments::refunds::RefundTo;
 use podo_domain::payments::{Payee, PaymentMethod, PaymentStatus, SHOW_CANCELED};
 use podo_domain::{
-    PaymentId, RefundId, Refusal, ReservationId, ScheduleId, SeatId, Timestamp, UserId, Won,
+    Currency, PaymentId, RefundId, Refusal, ReservationId, ScheduleId, SeatId, Timestamp, UserId,
+    Won,
 };
 use std::sync::atomic::Ordering;
 
@@ -49,18 +52,23 @@ pub async fn request_payment(
 ) -> Result<Idempotent<PaymentReady>> {
     let now = context.now();
     let payment = PaymentId::new(context.rng.id(now));
+    let mut deposit_due = None;
     let (gateway, checkout) = match asked.method.payee() {
         Payee::Wallet => (None, Checkout { gateway: None, url: None, data: None }),
         // Only an organiser takes money at the desk.
         Payee::BoxOffice => return Err(Refusal::UnknownGateway.into()),
         Payee::Gateway => {
-            let gateway = context.gateway_for(asked.method, asked.gateway)?;
             let reservation = my_reservation(context, asked.fan, asked.reservation).await?;
+            let currency = reservation.currency;
+            let gateway = context.gateway_for(asked.method, currency, asked.gateway)?;
             let (store, date) = (&*context.store, reservation.schedule_id);
             let schedule = context.catalog.schedules.get(store, date, now).await?;
             let (amount, customer) = (reservation.amount, asked.fan);
             let (name, method, device) = (&schedule.event_title, asked.method, asked.device);
-            let order = Order { payment, amount, name, customer, method, device };
+            let starts_at = schedule.times.starts_at;
+            deposit_due = deposits::due_at(context, method, schedule.event, starts_at, now).await?;
+            let order =
+                Order { payment, amount, currency, name, customer, method, device, deposit_due };
             (Some(gateway.name()), gateway.checkout(&order, now).await?)
         }
     };
@@ -71,6 +79,7 @@ pub async fn request_payment(
         user: asked.fan,
         method: asked.method,
         gateway,
+        deposit_due,
         checkout,
         now,
     };
@@ -139,6 +148,8 @@ pub async fn pay_from_wallet(
 #[derive(Debug)]
 pub enum ConfirmOutcome {
     Paid(Confirmed),
+    /// A virtual account is issued, and keeps the seats until its deadline.
+    Awaiting(AwaitingDeposit),
     /// The gateway hasn't answered, so the outcome is unknown. The client asks again later.
     Unknown(PaymentId),
 }
@@ -180,6 +191,9 @@ pub async fn confirm_payment(
     failpoints::reach(failpoints::CHARGE_AFTER);
     match settle(context, &ask, answered).await? {
         Settled::Sold(sold) => Ok(Idempotent::Fresh(ConfirmOutcome::Paid(sold.confirmed))),
+        Settled::Awaiting(awaited) => {
+            Ok(Idempotent::Fresh(ConfirmOutcome::Awaiting(awaited.awaiting)))
+        }
         Settled::Declined { reason, .. } => Err(not_paid(reason).into()),
         Settled::RefundDue { reason, .. } => Err(not_paid(reason.to_owned()).into()),
         Settled::StillUnknown | Settled::Before(PaymentStatus::Unknown) => {
@@ -225,6 +239,15 @@ pub async fn settle(
 pub(crate) async fn tell_settled(context: &AppContext, settled: &Settled) -> Result<()> {
     match settled {
         Settled::Sold(sold) => after_sale(context, sold).await,
+        // The seats are kept without the fan, whose place inside is for the next.
+        Settled::Awaiting(issued) => {
+            let Issued { room, place, .. } = &**issued;
+            let ended =
+                context.waiting_room.queue.end_entry(*room, issued.user, *place, context.now());
+            if let Err(error) = ended.await {
+                tracing::warn!(%error, "Could not end the entry of a fan who pays by deposit");
+            }
+        }
         Settled::Declined { freed, .. } | Settled::RefundDue { freed, .. } => {
             tell_filter(context, freed.as_slice()).await?;
         }
@@ -265,6 +288,10 @@ pub async fn cancel_payment(
     let now = context.now();
     let refund = RefundId::new(context.rng.id(now));
     let CancellationRequest { key, fan: user, reason, seats, to } = asked;
+    if to == RefundTo::Wallet {
+        let paid = my_payment(context, user, payment).await?;
+        refuse_foreign_wallet(context, paid.currency)?;
+    }
     let command = CancelPayment { key, payment, user, refund, reason, seats, to, now };
     match context.store.cancel_payment(command).await? {
         Idempotent::Replay(answer) => Ok(Idempotent::Replay(answer)),
@@ -272,6 +299,17 @@ pub async fn cancel_payment(
             tell_filter(context, &[freed]).await?;
             Ok(Idempotent::Fresh(canceled))
         }
+    }
+}
+
+/// A refund to the wallet has to be money of the wallet.
+pub(crate) fn refuse_foreign_wallet(
+    context: &AppContext,
+    currency: Currency,
+) -> std::result::Result<(), Refusal> {
+    match currency == context.rules.currency {
+        true => Ok(()),
+        false => Err(Refusal::WalletCurrency { field: "refundTo" }),
     }
 }
 

@@ -32,6 +32,7 @@ use crate::operations::port::job_failures::JobFailures;
 use crate::operations::port::job_runs::JobRuns;
 use crate::operations::port::leases::Leases;
 use crate::operations::port::records::Records;
+use crate::payments::port::deposits::Deposits;
 use crate::payments::port::gateway_webhooks::Webhooks;
 use crate::payments::port::payments::Payments;
 use crate::payments::port::refunds::Refunds;
@@ -73,6 +74,7 @@ union_trait! {
     AuditLog,
     Catalog,
     DeadLetters,
+    Deposits,
     Draws,
     Images,
     Invariants,

@@ -11,7 +11,7 @@ mod template;
 mod terms;
 pub mod text;
 
-pub use event::{EventEdit, EventStatus, Genre, MinimumAge, NewEvent};
+pub use event::{EventEdit, EventStatus, Genre, MinimumAge, NewEvent, SaleTerms};
 pub use plan::{PlannedSeat, SeatPlan, price_seats};
 pub use schedule::{SaleWindow, ScheduleStatus, ScheduleTimes, ShowStatus};
 pub use template::rows::{Arc, RowLine, RowTemplate, SingleSeat};

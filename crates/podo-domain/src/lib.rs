@@ -37,8 +37,8 @@
 //! - Each room has a module: [`identity`], [`catalog`], [`waiting_room`], [`booking`],
 //!   [`payments`], [`tickets`], [`messaging`], [`operations`]. `podo-app`, the SQL store and the
 //!   routes use the same names.
-//! - Ids are one type per thing ([`id`]), amounts are [`Won`], times are [`Timestamp`]; none of
-//!   them is a bare number, and none is a float.
+//! - Ids are one type per thing ([`id`]), amounts are [`Won`], with their currency
+//!   [`Money`], times are [`Timestamp`]; none of them is a bare number, and none is a float.
 //! - A type is checked once, when it is made. A state that must not exist can't be written down.
 //! - Every expected failure is a variant of [`Refusal`] with a stable code for the API.
 //! - `cargo xtask tidy` rejects dependencies that could do I/O.
@@ -62,6 +62,6 @@ pub use id::{
     PhaseId, PromotionId, RefundId, ResaleId, ReservationId, ScheduleId, SeatId, SessionId,
     SignalId, StandbyId, TicketId, UserId, VenueId,
 };
-pub use money::Won;
+pub use money::{Currency, Money, Won};
 pub use refusal::Refusal;
 pub use time::Timestamp;

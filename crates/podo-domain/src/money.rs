@@ -1,11 +1,14 @@
-//! Money: whole won, checked at every step.
+//! Money: whole minor units of a currency, checked at every step.
+//!
+//! Rules compute with bare amounts, because everything about one order is in the currency of its
+//! event. [`Money`] joins the two where an amount is shown, sent or compared across events.
 
 use crate::catalog::text::FieldError;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// An amount in won. Never negative, never above [`Won::MAX`]: a sum that would leave the range is
-/// an error, it doesn't wrap.
+/// An amount in minor units of its currency: won, yen, cents. Never negative, never above
+/// [`Won::MAX`]: a sum that would leave the range is an error, it doesn't wrap.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -15,10 +18,10 @@ pub struct Won(i64);
 impl Won {
     pub const ZERO: Won = Won(0);
 
-    /// One hundred billion won: more than a sold-out stadium, far below the limit of an i64.
+    /// One hundred billion: more won than a sold-out stadium brings, far below the limit of an i64.
     pub const MAX: Won = Won(100_000_000_000);
 
-    /// The most that one payment may move (I3).
+    /// The most that one payment may move in any currency (I3); see [`Currency::per_payment_max`].
     pub const PER_PAYMENT_MAX: Won = Won(100_000_000);
 
     pub const fn new(amount: i64) -> Option<Won> {
@@ -61,9 +64,129 @@ impl From<Won> for i64 {
     }
 }
 
+/// The bare number, for logs.
 impl fmt::Display for Won {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} won", self.0)
+        self.0.fmt(f)
+    }
+}
+
+/// The currency of an event, by its code of ISO 4217.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "UPPERCASE")]
+pub enum Currency {
+    /// What everything was sold in before events had a currency.
+    #[default]
+    Krw,
+    Jpy,
+    Eur,
+    Usd,
+    Gbp,
+}
+
+impl Currency {
+    pub const ALL: [Currency; 5] =
+        [Currency::Krw, Currency::Jpy, Currency::Eur, Currency::Usd, Currency::Gbp];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Currency::Krw => "KRW",
+            Currency::Jpy => "JPY",
+            Currency::Eur => "EUR",
+            Currency::Usd => "USD",
+            Currency::Gbp => "GBP",
+        }
+    }
+
+    pub fn parse(code: &str) -> Option<Currency> {
+        Currency::ALL.into_iter().find(|currency| currency.as_str() == code)
+    }
+
+    pub const fn symbol(self) -> &'static str {
+        match self {
+            Currency::Krw => "₩",
+            Currency::Jpy => "¥",
+            Currency::Eur => "€",
+            Currency::Usd => "$",
+            Currency::Gbp => "£",
+        }
+    }
+
+    /// Decimal digits of the minor unit: an amount of 1250 is 12.50 euros and 1,250 won.
+    pub const fn minor_digits(self) -> u32 {
+        match self {
+            Currency::Krw | Currency::Jpy => 0,
+            Currency::Eur | Currency::Usd | Currency::Gbp => 2,
+        }
+    }
+
+    /// Limits are round numbers of about the same value in every currency, in minor units. One
+    /// payment moves at most this.
+    pub const fn per_payment_max(self) -> Won {
+        match self {
+            Currency::Krw => Won::PER_PAYMENT_MAX,
+            Currency::Jpy => Won(10_000_000),
+            Currency::Eur | Currency::Usd | Currency::Gbp => Won(10_000_000),
+        }
+    }
+
+    /// The highest fee of a ticket or an order, which no seller comes near: more is a typing error.
+    pub const fn fee_max(self) -> Won {
+        match self {
+            Currency::Krw => Won(100_000),
+            Currency::Jpy => Won(10_000),
+            Currency::Eur | Currency::Usd | Currency::Gbp => Won(10_000),
+        }
+    }
+
+    /// What one organiser moves alone (four eyes).
+    pub const fn alone_max(self) -> Won {
+        match self {
+            Currency::Krw => Won(1_000_000),
+            Currency::Jpy => Won(100_000),
+            Currency::Eur | Currency::Usd | Currency::Gbp => Won(100_000),
+        }
+    }
+}
+
+/// An amount with its currency.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Money {
+    pub amount: Won,
+    pub currency: Currency,
+}
+
+impl Money {
+    pub const fn new(amount: Won, currency: Currency) -> Money {
+        Money { amount, currency }
+    }
+
+    /// `1,234.50` or `150,000`: the number without its currency.
+    pub fn number(self) -> String {
+        let unit = 10_i64.pow(self.currency.minor_digits());
+        let (whole, rest) = (self.amount.get() / unit, self.amount.get() % unit);
+        let digits = whole.to_string();
+        let mut text = String::new();
+        for (index, digit) in digits.chars().enumerate() {
+            if 0 < index && (digits.len() - index).is_multiple_of(3) {
+                text.push(',');
+            }
+            text.push(digit);
+        }
+        match self.currency.minor_digits() {
+            0 => text,
+            n_digits => format!("{text}.{rest:0width$}", width = n_digits as usize),
+        }
+    }
+}
+
+/// `1,234.50 EUR`, for people who read logs and exports.
+impl fmt::Display for Money {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.number(), self.currency.as_str())
     }
 }
 
@@ -80,7 +203,7 @@ mod schema {
                 .format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
                 .minimum(Some(0))
                 .maximum(Some(Won::MAX.0))
-                .description(Some("Whole won"))
+                .description(Some("In minor units of its currency: whole won, yen, or cents"))
                 .into()
         }
     }
@@ -100,6 +223,26 @@ mod tests {
         assert_eq!(Won::MAX.checked_add(Won(1)), None);
         assert_eq!(Won::sum([Won(2), Won(3)]), Some(Won(5)));
         assert_eq!(Won::sum([Won::MAX, Won(1)]), None);
+    }
+
+    #[test]
+    fn a_currency_is_known_by_its_code_and_shows_its_minor_units() {
+        let shown = |amount, currency| Money::new(Won(amount), currency).to_string();
+        assert_eq!(shown(150_000, Currency::Krw), "150,000 KRW");
+        assert_eq!(shown(1_000_000, Currency::Jpy), "1,000,000 JPY");
+        assert_eq!(shown(123_450, Currency::Eur), "1,234.50 EUR");
+        assert_eq!(shown(5, Currency::Gbp), "0.05 GBP");
+        assert_eq!(shown(0, Currency::Usd), "0.00 USD");
+        for currency in Currency::ALL {
+            assert_eq!(Currency::parse(currency.as_str()), Some(currency));
+            let json = format!("\"{}\"", currency.as_str());
+            assert_eq!(serde_json::from_str::<Currency>(&json).ok(), Some(currency));
+            assert!(currency.fee_max() < currency.alone_max());
+            assert!(currency.alone_max() < currency.per_payment_max());
+            assert!(currency.per_payment_max() <= Won::PER_PAYMENT_MAX);
+        }
+        assert_eq!((Currency::parse("CHF"), Currency::parse("eur")), (None, None));
+        assert_eq!(Currency::default(), Currency::Krw);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 use crate::booking::reservations::{Next, Reservation};
 use crate::catalog::ScheduleStatus;
+use crate::payments::deposits::{Awaited, settle_awaited, settle_more};
 use crate::{PaymentId, Refusal, Timestamp, Won};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -28,6 +29,8 @@ pub enum PaymentStatus {
     Requested,
     /// The gateway may or may not have charged: query it, never guess.
     Unknown,
+    /// A virtual account is issued and keeps the seats until its deadline.
+    AwaitingDeposit,
     Captured,
     PartiallyRefunded,
     /// Charged, and the refund is due.
@@ -40,10 +43,11 @@ pub enum PaymentStatus {
 }
 
 impl PaymentStatus {
-    pub const ALL: [PaymentStatus; 9] = [
+    pub const ALL: [PaymentStatus; 10] = [
         PaymentStatus::Ready,
         PaymentStatus::Requested,
         PaymentStatus::Unknown,
+        PaymentStatus::AwaitingDeposit,
         PaymentStatus::Captured,
         PaymentStatus::PartiallyRefunded,
         PaymentStatus::RefundDue,
@@ -57,6 +61,7 @@ impl PaymentStatus {
             PaymentStatus::Ready => "READY",
             PaymentStatus::Requested => "REQUESTED",
             PaymentStatus::Unknown => "UNKNOWN",
+            PaymentStatus::AwaitingDeposit => "AWAITING_DEPOSIT",
             PaymentStatus::Captured => "CAPTURED",
             PaymentStatus::PartiallyRefunded => "PARTIALLY_REFUNDED",
             PaymentStatus::RefundDue => "REFUND_DUE",
@@ -73,22 +78,25 @@ impl PaymentStatus {
     /// The edges of the state machine (I5).
     pub const fn may_become(self, next: PaymentStatus) -> bool {
         use PaymentStatus::{
-            Canceled, Captured, Failed, PartiallyRefunded, Ready, RefundDue, Refunded, Requested,
-            Unknown,
+            AwaitingDeposit, Canceled, Captured, Failed, PartiallyRefunded, Ready, RefundDue,
+            Refunded, Requested, Unknown,
         };
         match self {
             // A gateway may charge a payment that we gave up: after a void that it confirmed, or
             // without a request. That money is refunded.
             Ready => matches!(next, Requested | Captured | Canceled | RefundDue),
-            Requested => matches!(next, Captured | Failed | Unknown | RefundDue),
-            Unknown => matches!(next, Captured | Failed | RefundDue),
+            Requested => {
+                matches!(next, AwaitingDeposit | Captured | Failed | Unknown | RefundDue)
+            }
+            Unknown => matches!(next, AwaitingDeposit | Captured | Failed | RefundDue),
+            AwaitingDeposit => matches!(next, Captured | Canceled | RefundDue),
             Captured | PartiallyRefunded => {
                 matches!(next, RefundDue | Refunded | PartiallyRefunded)
             }
             // One refund may be due while another is promised or made.
             RefundDue => matches!(next, RefundDue | Refunded | PartiallyRefunded),
-            Failed | Canceled => matches!(next, RefundDue),
-            Refunded => false,
+            // A virtual account may get a deposit when everything is over.
+            Failed | Canceled | Refunded => matches!(next, RefundDue),
         }
     }
 }
@@ -111,6 +119,8 @@ pub enum Outcome {
     Captured {
         amount: Won,
     },
+    /// The fan has a virtual account to pay to.
+    AwaitingDeposit(Awaited),
     /// Final: nothing was charged and nothing will be.
     NotCaptured {
         reason: String,
@@ -125,9 +135,25 @@ pub enum Settlement {
     /// This payment was settled before, or its outcome is still unknown.
     Nothing,
     StillUnknown(Payment),
+    /// A virtual account keeps the seats from now on.
+    Issued {
+        payment: Payment,
+        account: Awaited,
+    },
+    /// A part of the price has come; the rest may follow until the account is closed.
+    Received {
+        received: Won,
+    },
     Confirmed {
         payment: Payment,
         reservation: Reservation,
+        /// What came beyond the price, to be refunded.
+        excess: Won,
+    },
+    /// Money came for a payment that was settled before.
+    Excess {
+        payment: Payment,
+        amount: Won,
     },
     Declined {
         payment: Payment,
@@ -163,7 +189,9 @@ impl Payment {
         match self.status {
             PaymentStatus::Ready if amount == self.amount => Ok(()),
             PaymentStatus::Ready => Err(Refusal::AmountMismatch),
-            PaymentStatus::Requested | PaymentStatus::Unknown => Err(Refusal::PaymentRunning),
+            PaymentStatus::Requested | PaymentStatus::Unknown | PaymentStatus::AwaitingDeposit => {
+                Err(Refusal::PaymentRunning)
+            }
             PaymentStatus::Captured
             | PaymentStatus::PartiallyRefunded
             | PaymentStatus::RefundDue
@@ -206,6 +234,7 @@ impl Payment {
             PaymentStatus::Ready
             | PaymentStatus::Requested
             | PaymentStatus::Unknown
+            | PaymentStatus::AwaitingDeposit
             | PaymentStatus::Refunded
             | PaymentStatus::Failed
             | PaymentStatus::Canceled => Err(Refusal::NothingToRefund),
@@ -256,12 +285,19 @@ pub fn settle(
         PaymentStatus::Ready | PaymentStatus::Failed | PaymentStatus::Canceled => {
             return settle_unasked(payment, &outcome);
         }
+        PaymentStatus::AwaitingDeposit => {
+            return settle_awaited(payment, reservation, date, outcome, now);
+        }
         PaymentStatus::Captured
         | PaymentStatus::PartiallyRefunded
         | PaymentStatus::RefundDue
-        | PaymentStatus::Refunded => return Settlement::Nothing,
+        | PaymentStatus::Refunded => return settle_more(payment, &outcome),
     }
     match outcome {
+        // On a canceled date too: the job that closes accounts ends it.
+        Outcome::AwaitingDeposit(account) => {
+            Settlement::Issued { payment: payment.to(PaymentStatus::AwaitingDeposit), account }
+        }
         // A capture of zero isn't a valid answer, so the outcome is unknown.
         Outcome::Captured { amount } if amount.is_zero() => {
             settle(payment, reservation, date, Outcome::Unknown, now)
@@ -300,9 +336,10 @@ fn settle_unasked(payment: &Payment, outcome: &Outcome) -> Settlement {
             amount: *amount,
             reason: TOO_LATE,
         },
-        Outcome::Captured { .. } | Outcome::NotCaptured { .. } | Outcome::Unknown => {
-            Settlement::Nothing
-        }
+        Outcome::Captured { .. }
+        | Outcome::AwaitingDeposit(_)
+        | Outcome::NotCaptured { .. }
+        | Outcome::Unknown => Settlement::Nothing,
     }
 }
 
@@ -312,11 +349,14 @@ fn settle_captured(
     amount: Won,
     now: Timestamp,
 ) -> Settlement {
-    let is_right_amount = amount == payment.amount && amount == reservation.amount;
+    let excess = payment.excess(amount);
+    let price = amount.checked_sub(excess);
+    let is_right_amount = price == Some(payment.amount) && payment.amount == reservation.amount;
     match reservation.confirm() {
         Ok(Next::To(confirmed)) if is_right_amount => Settlement::Confirmed {
             payment: Payment { captured: amount, ..payment.to(PaymentStatus::Captured) },
             reservation: confirmed,
+            excess,
         },
         // Another payment confirmed the reservation, the hold is gone, or the amount is wrong:
         // refund it. If the reservation was waiting for this payment, the fan may try again.
@@ -336,6 +376,7 @@ fn settle_captured(
 }
 
 pub mod approvals;
+pub mod deposits;
 pub mod methods;
 pub mod receipts;
 pub mod refund_policy;

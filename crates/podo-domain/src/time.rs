@@ -57,6 +57,12 @@ impl Timestamp {
         self.jiff().to_zoned(seoul.to_time_zone()).strftime("%Y%m%d%H%M%S").to_string()
     }
 
+    /// The same as `2026-12-02T23:59:59`.
+    pub fn seoul_time(self) -> String {
+        let seoul = jiff::tz::Offset::constant(9);
+        self.jiff().to_zoned(seoul.to_time_zone()).strftime("%Y-%m-%dT%H:%M:%S").to_string()
+    }
+
     /// The number of the calendar day in Seoul, to compute the days between two moments.
     pub const fn seoul_day_number(self) -> i64 {
         (self.0 + 9 * HOUR_MS).div_euclid(DAY_MS)

@@ -34,6 +34,7 @@ pub(crate) async fn watch(world: Arc<World>) {
     world.check_prices().await;
     world.check_books();
     world.check_promise();
+    world.check_deposits();
     world.survey_refunds();
     survey::survey(&world);
 }

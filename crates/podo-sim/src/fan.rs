@@ -5,6 +5,7 @@ mod applying;
 mod buying;
 mod call;
 pub(crate) mod choosing;
+mod depositing;
 pub(crate) mod organiser;
 pub(crate) mod proving;
 mod reselling;
@@ -227,7 +228,7 @@ impl Fan {
     async fn charge(&mut self) {
         let amount = Won::new(PRICE * (1 + self.world.rng.below(4) as i64));
         let amount = amount.expect("a small amount is in range");
-        let (fan, key) = (self.user, self.key(CHARGE, &amount.to_string()));
+        let (fan, key) = (self.user, self.key(CHARGE, &amount.get().to_string()));
         let asked = self.insist("charge", move |context| {
             let key = key.clone();
             async move { wallet::charge(&context, key, fan, amount).await.map(body_of) }.boxed()

@@ -82,6 +82,38 @@ impl World {
         self.companies.approve(&payment.order_id(), fault, refund_fault);
     }
 
+    /// How the fan pays there.
+    pub(crate) fn pay_with(&self, payment: PaymentId, method: &'static str) {
+        self.companies.pay_with(&payment.order_id(), method);
+    }
+
+    /// The fan pays to the account. A bank may book it although the account was closed.
+    pub(crate) fn deposit(&self, payment: PaymentId, amount: i64) {
+        let id = payment.order_id();
+        let Some(order) = self.companies.order(&id).filter(|order| order.issued > 0) else {
+            return;
+        };
+        if order.is_voided {
+            self.saw(Coverage::DepositLate);
+            self.companies.capture_unasked(&id, amount);
+        } else {
+            self.companies.deposit(&id, amount);
+        }
+    }
+
+    /// D2: every deposit is a ticket, was one, or went back.
+    pub(crate) fn check_deposits(&self) {
+        let sql = "select p.id, r.status, p.captured, p.refunded from payments p
+                     join reservations r on r.id = p.reservation_id
+                    where p.method = 'VIRTUAL_ACCOUNT'
+                      and (p.status = 'AWAITING_DEPOSIT'
+                           or (p.captured > p.refunded and r.status <> 'CONFIRMED'
+                               and not exists (select 1 from refunds f
+                                                where f.payment_id = p.id and f.fee > 0)))";
+        let left = self.store.look(sql, None);
+        self.ensure(left.is_empty(), "D2", || format!("a deposit bought nothing: {left:?}"));
+    }
+
     /// A request has arrived at the company.
     pub(crate) fn receive(&self, request: &Request) -> CompanyReply {
         let orders = self.companies.orders();
@@ -129,7 +161,8 @@ impl World {
 
     /// I11: our ledger equals the gateway's once everything has settled.
     pub(crate) fn check_books(&self) {
-        let sql = "select id, captured, amount, status from payments where method = 'CARD'";
+        let sql = "select id, captured, amount, status from payments
+                    where method in ('CARD', 'VIRTUAL_ACCOUNT')";
         let ours = self.store.look(sql, None);
         for (order, theirs) in self.companies.orders() {
             let payment =
@@ -188,14 +221,16 @@ impl World {
         let sql = "select p.id, r.status, p.amount from payments p
                      join reservations r on r.id = p.reservation_id
                      join refunds f on f.payment_id = p.id and f.reason = 'TOO_LATE'
-                    where p.captured = p.amount";
+                    where p.captured = p.amount and p.method = 'CARD'";
         for row in self.store.look(sql, None) {
             self.ensure(false, "Q1", || {
                 format!("approved and paid, but without the seats: {row:?}")
             });
         }
         let charged = self.companies.charged().into_iter();
-        let right = charged.filter(|(_, it)| !it.is_voided && it.fault != Fault::WrongAmount);
+        let is_right =
+            |it: &Order| !it.is_voided && it.fault != Fault::WrongAmount && it.method == "CARD";
+        let right = charged.filter(|(_, it)| is_right(it));
         for (order, booked) in right {
             if self.is_called_off() && booked.refunded == booked.captured {
                 continue;

@@ -67,7 +67,7 @@ struct Duty {
     round: for<'p> fn(&'p AppContext, Timestamp) -> BoxFuture<'p, Result<jobs::Round>>,
 }
 
-const DUTIES: [Duty; 13] = [
+const DUTIES: [Duty; 14] = [
     Duty {
         name: "admit",
         pause_s: (1, 3),
@@ -83,6 +83,13 @@ const DUTIES: [Duty; 13] = [
         pause_s: (5, 20),
         round: |context, now| {
             podo_app::payments::jobs::settle::settle_unknown_payments(context, now).boxed()
+        },
+    },
+    Duty {
+        name: "deposits",
+        pause_s: (5, 30),
+        round: |context, now| {
+            podo_app::payments::jobs::deposits::follow_deposits(context, now).boxed()
         },
     },
     Duty {
@@ -167,6 +174,7 @@ impl World {
         let has_work = |duty: &&Duty| match duty.name {
             "resell" => self.swarm.has_options,
             "draw" | "offer-drawn" => self.swarm.phases == PhasePlan::Draw,
+            "deposits" => self.swarm.has_deposits,
             _ => true,
         };
         for duty in DUTIES.iter().filter(has_work) {
@@ -206,6 +214,8 @@ impl World {
                 records_for: std::time::Duration::from_secs(1_827 * 86_400),
                 home: String::new(),
                 gateway_rates: Default::default(),
+                currency: podo_domain::Currency::Krw,
+                time_zone: "Asia/Seoul".to_owned(),
                 sign_ups_per_minute: 1,
                 brand: Box::default(),
             },

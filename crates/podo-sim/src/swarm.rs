@@ -26,6 +26,8 @@ pub(crate) struct Extras {
     phases: PhasePlan,
     /// An organiser keeps seats, sells at the box office, moves bookings and changes prices.
     has_desk: bool,
+    /// Fans may pay by deposit.
+    has_deposits: bool,
 }
 
 impl Extras {
@@ -43,7 +45,8 @@ impl Extras {
             3 | 11 | 14 => (seed / 16).is_multiple_of(2),
             _ => false,
         };
-        Extras { has_options: seed % 3 == 1, phases, has_desk }
+        let has_deposits = seed % 16 == 7;
+        Extras { has_options: seed % 3 == 1, phases, has_desk, has_deposits }
     }
 }
 
@@ -95,6 +98,8 @@ pub(crate) struct Swarm {
     /// Seats of the date per person; with two phases their own limits add up to more.
     pub(crate) seats_per_person: u32,
     pub(crate) has_desk: bool,
+    /// Fans may pay to virtual accounts of the company.
+    pub(crate) has_deposits: bool,
 }
 
 /// A draw needs ten minutes for the first offers, and as long for those that follow expired ones.
@@ -106,7 +111,7 @@ impl Swarm {
     }
 
     fn with(self, extras: Extras) -> Swarm {
-        let Extras { has_options, phases, has_desk } = extras;
+        let Extras { has_options, phases, has_desk, has_deposits } = extras;
         let (first_phase, sale) = match phases {
             PhasePlan::None | PhasePlan::Code => (Duration::ZERO, self.sale),
             PhasePlan::Members => (self.sale / 2, self.sale),
@@ -126,6 +131,7 @@ impl Swarm {
             has_options,
             phases,
             has_desk,
+            has_deposits: has_deposits && self.company.issues_accounts(),
             first_phase,
             sale,
             seats_per_person,
@@ -173,6 +179,7 @@ impl Swarm {
             first_phase: Duration::ZERO,
             seats_per_person: 4,
             has_desk: false,
+            has_deposits: false,
         }
     }
 }

@@ -22,8 +22,12 @@ use podo_app::identity::keyring::Keyring;
 use podo_app::identity::port::accounts::{Accounts, CreateUser};
 use podo_app::operations::port::clock::{Clock, Rng as _};
 use podo_domain::booking::seats::SEATS_PER_ORDER;
-use podo_domain::catalog::{GridTemplate, NewEvent, ResaleDelay, ScheduleTimes, SeatTemplate};
+use podo_domain::catalog::{
+    GridTemplate, NewEvent, ResaleDelay, SaleTerms, ScheduleTimes, SeatTemplate,
+};
 use podo_domain::identity::Role;
+use podo_domain::payments::deposits::DepositDeadline;
+use podo_domain::payments::{OfferedMethods, PaymentMethod};
 use podo_domain::waiting_room::{Entry, QueueSettings};
 use podo_domain::{EventId, HallId, ScheduleId, TicketId, Timestamp, UserId, VenueId, Won};
 use podo_testbed::gateways::Companies;
@@ -125,7 +129,9 @@ impl World {
     }
 
     pub(crate) fn end(&self) -> Timestamp {
-        self.closing().plus(REST)
+        // Deposits are awaited for an hour, and late ones are found within another.
+        let deposits = if self.swarm.has_deposits { 3 * 3_600 } else { 0 };
+        self.closing().plus(REST + Duration::from_secs(deposits))
     }
 
     /// When the second of two phases begins, or the sale.
@@ -238,15 +244,31 @@ impl World {
         let (actor, event) = (ORGANISER, EventId::new(Uuid::from_u128(4)));
         let (name, address, city) = ("Hall".to_owned(), "1".to_owned(), "Seoul".to_owned());
         let now = START;
-        let venue_command = CreateVenue { actor, venue, name: name.clone(), address, city, now };
+        let venue_command = CreateVenue {
+            actor,
+            venue,
+            name: name.clone(),
+            address,
+            city,
+            time_zone: "Asia/Seoul".to_owned(),
+            now,
+        };
         self.store.create_venue(venue_command).await?;
         let (template, capacity) = (self.template(), self.swarm.n_seats);
         let hall_command = CreateHall { actor, hall, venue, name, template, capacity, now };
         self.store.create_hall(hall_command).await?;
         let title = "Podo Live".to_owned().try_into().map_err(podo_app::Error::broken)?;
         let artist = "The Grapes".to_owned().try_into().map_err(podo_app::Error::broken)?;
-        let new = NewEvent::new(title, artist, venue, hall);
-        self.store.create_event(CreateEvent { actor, event, new, now }).await?;
+        let mut new = NewEvent::new(title, artist, venue, hall);
+        let mut terms = SaleTerms::default();
+        if self.swarm.has_deposits {
+            let methods =
+                [PaymentMethod::Card, PaymentMethod::VirtualAccount, PaymentMethod::Wallet];
+            terms.methods =
+                OfferedMethods::try_from(methods.to_vec()).map_err(podo_app::Error::broken)?;
+            new.deposit_deadline = DepositDeadline::Hours(1);
+        }
+        self.store.create_event(CreateEvent { actor, event, new, terms, now }).await?;
         self.store.create_schedule(self.schedule_command(actor, event)).await?;
         let open = ChangeEvent { actor, event, verb: EventVerb::Open, now };
         self.store.change_event(open).await?;

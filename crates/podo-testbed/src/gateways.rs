@@ -5,6 +5,7 @@ mod inicis;
 mod kcp;
 mod portone;
 pub(crate) mod protocol;
+mod stripe;
 mod toss;
 
 use protocol::{Reply, StandInRequest};
@@ -76,6 +77,10 @@ pub struct Order {
     /// How often we requested a refund.
     pub n_refunds: u32,
     pub is_voided: bool,
+    /// The amount that a virtual account waits for; 0 if none was issued.
+    pub issued: i64,
+    /// The bank account that a refund of a deposit named.
+    pub refund_account: Option<String>,
     /// How the fan pays in the window, in Podo's words.
     pub method: &'static str,
     pub(crate) n_asked: u32,
@@ -87,6 +92,23 @@ impl Order {
         self.n_asked
     }
 
+    pub(crate) fn is_account(&self) -> bool {
+        self.method == "VIRTUAL_ACCOUNT"
+    }
+
+    /// Whether an account waits for its deposit.
+    pub(crate) fn is_awaiting(&self) -> bool {
+        self.issued > 0 && self.captured == 0 && !self.is_voided
+    }
+
+    /// Remembers where a refund goes. A deposit isn't refunded without an account.
+    pub(crate) fn may_refund_to(&mut self, number: &Value) -> bool {
+        if let Some(number) = number.as_str() {
+            self.refund_account = Some(number.to_owned());
+        }
+        !self.is_account() || number.is_string()
+    }
+
     fn new(fault: Fault, refund_fault: RefundFault) -> Order {
         Order {
             fault,
@@ -96,6 +118,8 @@ impl Order {
             n_captures: 0,
             n_refunds: 0,
             is_voided: false,
+            issued: 0,
+            refund_account: None,
             method: "CARD",
             n_asked: 0,
         }
@@ -105,13 +129,15 @@ impl Order {
 #[derive(Default)]
 pub(crate) struct Book {
     pub(crate) orders: BTreeMap<String, Order>,
+    /// Stripe's intents by order: what they are about, in which currency.
+    pub(crate) intents: BTreeMap<String, (i64, String)>,
     /// Identity verifications: CI and DI of each person who passed.
     pub(crate) persons: BTreeMap<String, (Option<String>, Option<String>)>,
     /// Answers by idempotency key.
     pub(crate) answers: BTreeMap<String, Reply>,
 }
 
-/// The ledgers of all four companies, and the answer of each.
+/// The ledgers of all five companies, and the answer of each.
 #[derive(Clone, Default)]
 pub struct Companies(Arc<Mutex<Book>>);
 
@@ -148,6 +174,14 @@ impl Companies {
     pub fn pay_with(&self, order: &str, method: &'static str) {
         if let Some(order) = self.lock().orders.get_mut(order) {
             order.method = method;
+        }
+    }
+
+    /// The fan pays to the virtual account.
+    pub fn deposit(&self, order: &str, amount: i64) {
+        if let Some(order) = self.lock().orders.get_mut(order) {
+            order.captured += amount;
+            order.n_captures += 1;
         }
     }
 
@@ -266,6 +300,10 @@ impl Book {
             | Fault::WrongAmount
             | Fault::Garbage => {}
         }
+        if order.is_account() {
+            order.issued = amount;
+            return (Charge::Done(0), fault);
+        }
         if order.captured == 0 {
             order.captured = if fault == Fault::WrongAmount { amount - 1 } else { amount };
             order.n_captures += 1;
@@ -331,6 +369,7 @@ pub(crate) fn answer(book: &mut Book, asked: &StandInRequest) -> Option<Reply> {
         .or_else(|| portone::answer(book, asked))
         .or_else(|| inicis::answer(book, asked))
         .or_else(|| kcp::answer(book, asked))
+        .or_else(|| stripe::answer(book, asked))
 }
 
 /// Applies a fault to a charge's answer.

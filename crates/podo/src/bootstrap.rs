@@ -149,6 +149,8 @@ fn rules(config: &Config) -> Result<Rules> {
         records_for: config.retention.records_for()?,
         home: config.public_url.trim_end_matches('/').to_owned(),
         gateway_rates: read_rates(&config.gateways.gateway_fees).unwrap_or_default(),
+        currency: config.brand.currency,
+        time_zone: config.brand.time_zone.clone(),
         sign_ups_per_minute: config.people.sign_ups_per_minute_per_ip,
         brand: Box::new(config.look()),
     })

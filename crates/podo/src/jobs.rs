@@ -5,10 +5,13 @@ pub mod workers;
 
 use crate::jobs::tasks::Tasks;
 use podo_app::AppContext;
+use podo_app::catalog::jobs::update_schedule_statuses;
+use podo_app::messaging::jobs::relay::relay_messages;
 use podo_app::operations::jobs::Round;
 use podo_app::operations::leases::Leadership;
 use podo_app::operations::port::job_runs::JobRun;
 use podo_app::operations::port::leases::Lease;
+use podo_app::payments::jobs as money;
 use podo_domain::Timestamp;
 use std::fmt;
 use std::sync::Arc;
@@ -53,6 +56,7 @@ pub enum Job {
     Announce,
     DeliverWebhooks,
     SettlePayments,
+    FollowDeposits,
     MakeRefunds,
     RefundCanceled,
     FollowWebhooks,
@@ -70,7 +74,7 @@ pub enum Job {
 }
 
 impl Job {
-    pub const ALL: [Job; 26] = [
+    pub const ALL: [Job; 27] = [
         Job::AdmitFans,
         Job::ExpireHolds,
         Job::ReleaseKept,
@@ -83,6 +87,7 @@ impl Job {
         Job::Announce,
         Job::DeliverWebhooks,
         Job::SettlePayments,
+        Job::FollowDeposits,
         Job::MakeRefunds,
         Job::RefundCanceled,
         Job::FollowWebhooks,
@@ -113,6 +118,7 @@ impl Job {
             Job::Announce => "announce",
             Job::DeliverWebhooks => "deliver",
             Job::SettlePayments => "settle",
+            Job::FollowDeposits => "deposits",
             Job::MakeRefunds => "refund",
             Job::RefundCanceled => "refund-canceled",
             Job::FollowWebhooks => "webhooks",
@@ -144,6 +150,7 @@ impl Job {
             Job::Announce => "announces changed shows, reminds of openings and shows",
             Job::DeliverWebhooks => "delivers messages to organisers' servers",
             Job::SettlePayments => "queries gateways about payments with an unknown outcome",
+            Job::FollowDeposits => "closes virtual accounts that are overdue, asks about deposits",
             Job::MakeRefunds => "makes refunds that are due",
             Job::RefundCanceled => "refunds canceled dates",
             Job::FollowWebhooks => "processes gateway webhooks that are still pending",
@@ -189,6 +196,7 @@ impl Job {
             | Job::Announce
             | Job::DeliverWebhooks
             | Job::SettlePayments
+            | Job::FollowDeposits
             | Job::FollowWebhooks
             | Job::MakeRefunds
             | Job::UpdateScheduleStatuses
@@ -214,9 +222,7 @@ impl Job {
             Job::OfferSeats => podo_app::booking::jobs::offer::offer_seats(context, now).await,
             Job::Draw => podo_app::booking::jobs::draw::draw(context, now).await,
             Job::OfferDrawn => podo_app::booking::jobs::draw::offer_drawn(context, now).await,
-            Job::RelayMessages => {
-                podo_app::messaging::jobs::relay::relay_messages(context, now).await
-            }
+            Job::RelayMessages => relay_messages(context, now).await,
             Job::ReplayDeadLetters => {
                 podo_app::messaging::jobs::replay::replay_dead_letters(context, now).await
             }
@@ -225,22 +231,17 @@ impl Job {
             Job::DeliverWebhooks => {
                 podo_app::messaging::jobs::deliver::deliver_webhooks(context, now).await
             }
-            Job::SettlePayments => {
-                podo_app::payments::jobs::settle::settle_unknown_payments(context, now).await
-            }
-            Job::MakeRefunds => podo_app::payments::jobs::refund::make_refunds(context, now).await,
+            Job::SettlePayments => money::settle::settle_unknown_payments(context, now).await,
+            Job::FollowDeposits => money::deposits::follow_deposits(context, now).await,
+            Job::MakeRefunds => money::refund::make_refunds(context, now).await,
             Job::RefundCanceled => {
-                podo_app::payments::jobs::refund_canceled::refund_canceled_shows(context, now).await
+                money::refund_canceled::refund_canceled_shows(context, now).await
             }
-            Job::FollowWebhooks => {
-                podo_app::payments::jobs::gateway_webhooks::follow_webhooks(context, now).await
-            }
+            Job::FollowWebhooks => money::gateway_webhooks::follow_webhooks(context, now).await,
             Job::ReconcileSeats => {
                 podo_app::booking::jobs::reconcile::reconcile_seats(context, lease, now).await
             }
-            Job::UpdateScheduleStatuses => {
-                podo_app::catalog::jobs::update_schedule_statuses(context, now).await
-            }
+            Job::UpdateScheduleStatuses => update_schedule_statuses(context, now).await,
             Job::IndexNames => podo_app::identity::support::names::index_names(context, now).await,
             Job::OfferResales => podo_app::tickets::resales::offer_resales(context, now).await,
             Job::ForgetMessages => {

@@ -141,6 +141,8 @@ fn documented() -> OpenApiRouter<App> {
         .routes(routes!(payments::checkout::cancel))
         .routes(routes!(payments::checkout::my_payment))
         .routes(routes!(payments::sandbox::choose))
+        .routes(routes!(payments::sandbox::deposit))
+        .merge(payments::deposits::routes())
         .merge(booking::draws::routes())
         .merge(catalog::images::routes())
         .merge(identity::email_proof::routes())

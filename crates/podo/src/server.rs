@@ -249,6 +249,7 @@ pub fn all_schedules(config: &Config) -> [Schedule; Job::ALL.len()] {
             | Job::OfferResales => every(config.sweep_every_ms),
             Job::RelayMessages => every(config.bus.relay_every_ms),
             Job::SettlePayments
+            | Job::FollowDeposits
             | Job::MakeRefunds
             | Job::FollowWebhooks
             | Job::ReleaseKept

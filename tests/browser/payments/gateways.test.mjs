@@ -38,6 +38,16 @@ const SCRIPTS = {
       note(Object.fromEntries(new FormData(form)));
       m_Completepayment({ res_cd: "0000", tran_cd: "00100000", enc_info: "info", enc_data: form.elements.ordr_idxx.value }, () => null);
     };`],
+  // Stripe's form stands in our page; the amount is in the secret of our stand-in.
+  stripe: ["https://js.stripe.com/v3/", `
+    window.Stripe = (publishableKey) => ({
+      elements: ({ clientSecret, locale }) => ({ clientSecret, create: () => ({ mount: (box) => {
+        note({ publishableKey, locale, amount: { value: Number(clientSecret.split("_secret_")[1]) } });
+        box.textContent = "4242";
+      } }) }),
+      confirmPayment: async ({ elements, confirmParams }) =>
+        location.assign(confirmParams.return_url + "&payment_intent=" + elements.clientSecret.split("_secret_")[0] + "&redirect_status=succeeded"),
+    });`],
 };
 /** The companies' pages for phones: the address, and what their form posts back and where. */
 const PAGES = {
@@ -75,6 +85,7 @@ before(async () => {
     PODO_INICIS_SIGN_KEY: "sign", PODO_INICIS_API_KEY: "api",
     PODO_KCP_URL: companies.url, PODO_KCP_SITE_CD: "T0000", PODO_KCP_CERTIFICATE: join(keys, "certificate.pem"),
     PODO_KCP_PRIVATE_KEY: join(keys, "key.pem"),
+    PODO_STRIPE_URL: companies.url, PODO_STRIPE_PUBLISHABLE_KEY: "pk_test_x", PODO_STRIPE_SECRET_KEY: "sk_test_x", PODO_STRIPE_WEBHOOK_SECRETS: "whsec_x",
   } });
 });
 after(async () => {
@@ -93,7 +104,7 @@ async function openBuyer(options = { language: "en" }) {
 }
 
 test("a card goes through each company's own window, and the way back leads to the ticket", async () => {
-  const show = await world.show({ template: blocks(1, 6, 10), prices: { VIP: 150_000 } });
+  const show = await world.show({ template: blocks(1, 6, 10), prices: { VIP: 150_000 }, schedule: { seatsPerPerson: 8 } });
   const fan = await openBuyer();
   const { page, words } = fan;
   for (const [i, company] of Object.keys(SCRIPTS).entries()) {
@@ -104,6 +115,7 @@ test("a card goes through each company's own window, and the way back leads to t
     await page.waitForURL(/#\/checkout\//);
     await page.locator(`input[data-gateway=${company}]`).check();
     await pressPay(page);
+    if (company === "stripe") await page.getByRole("button", { name: "Pay", exact: true }).click();
     await page.getByRole("heading", { name: words.paidTitle }).waitFor();
     const asked = await page.evaluate(() => JSON.parse(sessionStorage.getItem("asked")));
     const amount = asked.amount?.value ?? Number(asked.totalAmount ?? asked.price ?? asked.good_mny);
@@ -195,6 +207,14 @@ async function openCompanies() {
       const [order, amount] = P_TID.split(".");
       return `P_STATUS=00&P_TID=tid2&P_OID=${order}&P_AMT=${amount}&P_TYPE=CARD`;
     }],
+    [/^\/v1\/payment_intents$/, ({ amount, currency, ...body }) => {
+      const order = body["metadata[order_id]"];
+      charged.set(`pi_${order}`, { amount, currency, order });
+      return { id: `pi_${order}`, object: "payment_intent", client_secret: `pi_${order}_secret_${amount}` };
+    }],
+    [/^\/v1\/payment_intents\/(\w+)\/capture$/, ({ amount_to_capture: amount }, id) => ({
+      id, object: "payment_intent", status: "succeeded", amount_received: Number(amount), currency: charged.get(id).currency,
+      metadata: { order_id: charged.get(id).order }, latest_charge: { id: "ch_1", amount_refunded: 0 } })],
     [/^\/std\/tradeReg\/register$/, () => ({ Code: "0000", approvalKey: "approved", PayUrl: PAGES.kcp[0] })],
     [/^\/gw\/enc\/v1\/payment$/, ({ ordr_no: order, ordr_mony: amount }) => ({ res_cd: "0000", tno: `tno${order}`, order_no: order, amount, rem_mny: amount })],
   ];

@@ -268,5 +268,6 @@ async function gatePages(world, page, show, look) {
 async function hallOf(world, { eventId }) {
   const { hallName, venueName } = await world.admin.call("GET", `/api/admin/events/${eventId}`);
   const { items } = await world.admin.call("GET", "/api/admin/venues?limit=100");
-  return items.find(({ name }) => name === venueName).halls.find(({ name }) => name === hallName).id;
+  // A season has several venues of one name.
+  return items.filter(({ name }) => name === venueName).flatMap(({ halls }) => halls).find(({ name }) => name === hallName).id;
 }

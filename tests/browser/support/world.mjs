@@ -81,14 +81,14 @@ async function organiser(url) {
 
 let made = 0;
 
-/** A concert on sale. `plan`: opensInMs, queue settings, template, prices, what it is called and where. */
+/** A concert on sale. `plan`: opensInMs, queue settings, template, prices, what it is called, where, and in which currency. */
 async function makeShow({ admin }, { opensInMs = -1_000, queue = {}, template, prices = { VIP: 150_000, S: 100_000 }, days = 30, schedule: more = {}, ...names } = {}) {
   made += 1;
-  const venue = await admin.call("POST", "/api/admin/venues", { name: names.venue ?? `Arena ${made}`, address: "Road 1", city: names.city ?? "서울" });
+  const venue = await admin.call("POST", "/api/admin/venues", { name: names.venue ?? `Arena ${made}`, address: "Road 1", city: names.city ?? "서울", ...(names.timeZone ? { timeZone: names.timeZone } : {}) });
   const seatTemplate = template ?? blocks(2, 6, 10);
   const hall = await admin.call("POST", `/api/admin/venues/${venue.id}/halls`, { name: names.hall ?? "Hall", seatTemplate });
   const event = await admin.call("POST", "/api/admin/events", {
-    title: names.title ?? `포도의 밤 ${made}`, artist: names.artist ?? "청포도", description: names.description ?? "첫 공연", venueId: venue.id, hallId: hall.id });
+    title: names.title ?? `포도의 밤 ${made}`, artist: names.artist ?? "청포도", description: names.description ?? "첫 공연", venueId: venue.id, hallId: hall.id, ...(names.currency ? { currency: names.currency } : {}) });
   const now = Date.now();
   const at = (ms) => new Date(now + ms).toISOString();
   const schedule = await admin.call("POST", `/api/admin/events/${event.id}/schedules`, {

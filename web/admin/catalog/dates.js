@@ -3,7 +3,7 @@
 import { call } from "../../shared/app/api.js";
 import { ask } from "../../shared/ui/dialog.js";
 import { el, icon } from "../../shared/ui/dom.js";
-import { count } from "../../shared/ui/format.js";
+import { count, instantIn, localIn, majorOf, minorDigits, minorOf, placeCurrency } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
 import { field, tick } from "../form.js";
 import { copySale } from "./phases/copy.js";
@@ -11,8 +11,14 @@ import { copySale } from "./phases/copy.js";
 const TIMES = ["startsAt", "endsAt", "saleStartsAt", "saleEndsAt"];
 const DAY_MS = 86_400_000;
 
-/** Prices of the grades of a new hall, the most expensive first. */
+/** Prices of the grades of a new hall in minor units, the most expensive first. */
 const PRICES = [165_000, 132_000, 99_000, 77_000, 55_000];
+
+/** The limits of a field for an amount in the currency of the event: people type euros, not cents. */
+export function priceRange(max = placeCurrency() === "KRW" ? 100_000_000 : 10_000_000) {
+  const step = 1 / 10 ** minorDigits(placeCurrency());
+  return { min: step, max: majorOf(max), step };
+}
 
 /** The fields of a date; `grades` are `{ grade, seats }`. `readTerms` reads the same fields. */
 export function termFields(terms, grades) {
@@ -25,10 +31,8 @@ export function termFields(terms, grades) {
         label: seats === undefined ? grade : `${grade} · ${t("seatCount", count(seats))}`,
         name: `price ${grade}`,
         type: "number",
-        min: 1,
-        max: 100_000_000,
-        step: 1,
-        value: terms.prices[grade] ?? PRICES[Math.min(i, PRICES.length - 1)],
+        ...priceRange(),
+        value: majorOf(terms.prices[grade] ?? PRICES[Math.min(i, PRICES.length - 1)]),
         required: true,
       })))),
     number("seatsPerPerson", 50),
@@ -39,7 +43,7 @@ export function termFields(terms, grades) {
 export function readTerms(form, grades) {
   return {
     ...Object.fromEntries(TIMES.map((name) => [name, fromLocal(form.get(name))])),
-    prices: Object.fromEntries(grades.map(({ grade }) => [grade, Number(form.get(`price ${grade}`))])),
+    prices: Object.fromEntries(grades.map(({ grade }) => [grade, minorOf(form.get(`price ${grade}`))])),
     seatsPerPerson: Number(form.get("seatsPerPerson")),
     seatsPerOrder: Number(form.get("seatsPerOrder")),
   };
@@ -93,11 +97,6 @@ export async function editTimes(page, schedule) {
   if (done) page.again();
 }
 
-/** The field shows Korean time, whatever the device's time zone. */
-export function toLocal(time) {
-  return new Date(Date.parse(time) + 9 * 3_600_000).toISOString().slice(0, 16);
-}
-
-export function fromLocal(text) {
-  return new Date(`${text}:00+09:00`).toISOString();
-}
+/** The field shows the venue's time, whatever the device's time zone. */
+export const toLocal = (time) => localIn(time);
+export const fromLocal = (text) => instantIn(text);

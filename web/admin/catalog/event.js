@@ -3,7 +3,7 @@
 import { call, get, remove } from "../../shared/app/api.js";
 import { ask } from "../../shared/ui/dialog.js";
 import { el, icon } from "../../shared/ui/dom.js";
-import { count, moment, won } from "../../shared/ui/format.js";
+import { count, CURRENCIES, currencyName, moment, usePlace, won } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
 import { may } from "../../shared/app/session.js";
 import { GENRES } from "../../fan/words/event.js";
@@ -23,6 +23,7 @@ const VERBS = {
 
 export async function eventDetail(page) {
   const event = await get(`/api/admin/events/${page.id}`, { signal: page.signal });
+  usePlace(event);
   page.main.className = "wide";
   page.main.replaceChildren(
     heading(event.title, `${event.artist} · ${event.venueName} · ${event.hallName}`,
@@ -69,16 +70,19 @@ export function eventFields(event) {
     field({ label: t("minimumAge"), hint: t("minimumAgeHint"), name: "minimumAge", type: "number", min: 0, max: 21, value: event.minimumAge, required: true }),
     area({ label: t("description"), name: "description", value: event.description, maxlength: 5000 }),
     tick({ label: t("transferable"), name: "transferable", checked: event.transferable }),
+    choice({ label: t("currency"), hint: t("currencyHint"), name: "currency", options: CURRENCIES.map((code) => [code, currencyName(code)]), value: event.currency }),
     tick({ label: t("vatExempt"), name: "vatExempt", checked: event.vatExempt }),
     el("fieldset", { class: "stack tight" }, el("legend", {}, t("payMethods")),
       METHODS.map((method) => tick({ label: t(`method${method}`), name: `pay${method}`, checked: event.paymentMethods.includes(method) })),
       el("small", { class: "quiet" }, t("payMethodsHint"))),
+    field({ label: t("depositCount"), hint: t("depositCountHint"), name: "depositCount", type: "number", min: 1, max: 168, value: Object.values(event.depositDeadline)[0], required: true }),
+    choice({ label: t("depositUnit"), name: "depositUnit", options: ["days", "hours"].map((unit) => [unit, t(`deposit${unit}`)]), value: Object.keys(event.depositDeadline)[0] }),
   ];
 }
 
 export function readEvent(form) {
-  const { title, artist, genre, minimumAge, description } = Object.fromEntries(form);
-  return { title, artist, genre, minimumAge: Number(minimumAge), description, transferable: form.has("transferable"), vatExempt: form.has("vatExempt"), paymentMethods: METHODS.filter((method) => form.has(`pay${method}`)) };
+  const { title, artist, genre, minimumAge, description, currency, depositCount, depositUnit } = Object.fromEntries(form);
+  return { title, artist, genre, currency, minimumAge: Number(minimumAge), description, transferable: form.has("transferable"), vatExempt: form.has("vatExempt"), paymentMethods: METHODS.filter((method) => form.has(`pay${method}`)), depositDeadline: { [depositUnit]: Number(depositCount) } };
 }
 
 async function edit(page, event) {

@@ -32,9 +32,9 @@ export function eventList(page) {
   });
 }
 
-function shows({ startsAt, dates }) {
+function shows({ startsAt, timeZone, dates }) {
   if (!startsAt) return "–";
-  return [el("span", { class: "num" }, showTime(startsAt)), dates > 1 ? el("small", { class: "quiet block" }, t("eventDates", dates)) : null];
+  return [el("span", { class: "num" }, showTime(startsAt, timeZone)), dates > 1 ? el("small", { class: "quiet block" }, t("eventDates", dates)) : null];
 }
 
 /** The share in figures and as a bar; the bar says nothing that the figures don't. */

@@ -3,9 +3,11 @@
 
 import { call, get } from "../../shared/app/api.js";
 import { announce, el, problemBox, whileBusy } from "../../shared/ui/dom.js";
+import { majorOf, minorOf } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
 import { periodsOf, refundTerms } from "../../fan/payments/refunds.js";
 import { card, choice, field, tick } from "../form.js";
+import { priceRange } from "./dates.js";
 
 const step = (daysBefore, feePercent, feeAmount) => ({ daysBefore, feePercent, ...(feeAmount ? { feeAmount } : {}) });
 
@@ -114,7 +116,7 @@ function stepRow({ daysBefore, feePercent, feeAmount }) {
   const row = el("div", { class: "row bottom" },
     number(t("policyDays"), "days", daysBefore, 730),
     number(t("policyFee"), "percent", feePercent, 90),
-    field({ label: t("policyAmount"), name: "amount", type: "number", min: 1, value: feeAmount ?? "", class: "num" }),
+    field({ label: t("policyAmount"), name: "amount", type: "number", ...priceRange(), value: feeAmount ? majorOf(feeAmount) : "", class: "num" }),
     el("button", { class: "btn small", type: "button", onclick: () => row.remove() }, t("delete")));
   return row;
 }
@@ -122,7 +124,7 @@ function stepRow({ daysBefore, feePercent, feeAmount }) {
 function read(form) {
   const value = (scope, name) => Number(scope.querySelector(`[name=${name}]`).value);
   const steps = [...form.querySelector("[data-steps]").children]
-    .map((row) => step(value(row, "days"), value(row, "percent"), value(row, "amount")))
+    .map((row) => step(value(row, "days"), value(row, "percent"), minorOf(value(row, "amount"))))
     .sort((a, b) => b.daysBefore - a.daysBefore);
   const { elements } = form;
   const grace = elements.grace.checked

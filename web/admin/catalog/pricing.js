@@ -2,10 +2,10 @@
 
 import { call, get } from "../../shared/app/api.js";
 import { announce, el, icon, problemBox, whileBusy } from "../../shared/ui/dom.js";
-import { count, moment, won } from "../../shared/ui/format.js";
+import { count, majorOf, minorOf, moment, won } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
 import { card, choice, field, heading, tick } from "../form.js";
-import { fromLocal } from "./dates.js";
+import { fromLocal, priceRange } from "./dates.js";
 import { scheduleOf } from "./phases/phases.js";
 
 const DISCOUNTS = ["percent", "won", "price"];
@@ -78,13 +78,13 @@ function priceForm(page, path, schedule) {
     el("div", { class: "row" },
       field({ label: t("pricesFrom"), name: "from", type: "datetime-local", hint: t("pricesFromHint") }),
       grades.map(([grade, price]) => field({
-        label: t("pricesOf", grade), name: `price ${grade}`, type: "number", min: 1, max: 100_000_000, value: price, required: true,
+        label: t("pricesOf", grade), name: `price ${grade}`, type: "number", ...priceRange(), value: majorOf(price), required: true,
       }))),
     problem.element,
     el("div", { class: "row" }, button));
   const save = () => {
     const given = new FormData(form);
-    const prices = Object.fromEntries(grades.map(([grade]) => [grade, Number(given.get(`price ${grade}`))]));
+    const prices = Object.fromEntries(grades.map(([grade]) => [grade, minorOf(given.get(`price ${grade}`))]));
     return call("POST", `${path}/prices`, { body: filled({ from: given.get("from") ? fromLocal(given.get("from")) : null, prices }) });
   };
   onSubmit(form, { button, problem, save, done: page.again });
@@ -127,7 +127,7 @@ function typeFields(schedule, it) {
       field({ label: t("phasename"), name: "name", value: it.name, required: true, maxlength: 60 }),
       field({ label: t("phasenameEn"), name: "nameEn", value: it.nameEn, required: true, maxlength: 60 }),
       choice({ label: t("discount"), name: "kind", value: kind, options: DISCOUNTS.map((name) => [name, t(`discount_${name}`)]) }),
-      field({ label: t("discountValue"), name: "value", type: "number", min: 0, value: it[kind], required: true }),
+      field({ label: t("discountValue"), name: "value", type: "number", min: 0, step: "any", value: it[kind] === undefined ? undefined : kind === "percent" ? it[kind] : majorOf(it[kind]), required: true }),
       field({ label: t("perOrder"), name: "perOrder", type: "number", min: 1, max: 10, value: it.perOrder })),
     el("div", { class: "row" },
       field({ label: t("proof"), name: "proof", value: it.proof, maxlength: 80, hint: t("proofHint") }),
@@ -161,7 +161,7 @@ function readType(box) {
     id: box.dataset.id ? Number(box.dataset.id) : null,
     name: value("name"),
     nameEn: value("nameEn"),
-    [value("kind")]: Number(value("value")),
+    [value("kind")]: value("kind") === "percent" ? Number(value("value")) : minorOf(value("value")),
     perOrder: value("perOrder") ? Number(value("perOrder")) : null,
     proof: value("proof"),
     proofEn: value("proofEn"),
@@ -173,13 +173,13 @@ function feeFields(name, fee) {
   return el("fieldset", { class: "stack tight" },
     el("legend", {}, t(`fee_${name}`)),
     el("div", { class: "row" },
-      field({ label: t("feeAmount"), name: "amount", type: "number", min: 1, max: 100_000, value: fee?.amount, hint: t("feeHint") }),
+      field({ label: t("feeAmount"), name: "amount", type: "number", ...priceRange(), value: fee ? majorOf(fee.amount) : undefined, hint: t("feeHint") }),
       choice({ label: t("feeRefund"), name: "refund", value: fee?.refund ?? "BOOKING_DAY", options: RULES.map((rule) => [rule, t(`feeRefund${rule}`)]) })));
 }
 
 function readFee(box) {
   const amount = box.querySelector('[name="amount"]').value;
-  return amount ? { amount: Number(amount), refund: box.querySelector('[name="refund"]').value } : null;
+  return amount ? { amount: minorOf(amount), refund: box.querySelector('[name="refund"]').value } : null;
 }
 
 export function promotionTable(page, path, items) {
@@ -212,12 +212,12 @@ export function promotionForm(page, { path, schedule }) {
     el("div", { class: "row" },
       field({ label: t("promoCode"), name: "code", required: true, maxlength: 40 }),
       choice({ label: t("discount"), name: "kind", value: "percent", options: ["percent", "won"].map((name) => [name, t(`discount_${name}`)]) }),
-      field({ label: t("discountValue"), name: "value", type: "number", min: 1, value: 10, required: true }),
+      field({ label: t("discountValue"), name: "value", type: "number", min: 0, step: "any", value: 10, required: true }),
       choice({ label: t("promoPer"), name: "per", value: "ORDER", options: ["ORDER", "TICKET"].map((per) => [per, t(`per${per}`)]) }),
       field({ label: t("promoUsesMax"), name: "usesMax", type: "number", min: 1, max: 1_000_000, value: 100, required: true }),
       field({ label: t("promoUsesPerson"), name: "usesPerPerson", type: "number", min: 1 })),
     el("div", { class: "row" },
-      field({ label: t("promoMin"), name: "amountMin", type: "number", min: 0 }),
+      field({ label: t("promoMin"), name: "amountMin", type: "number", ...priceRange(), min: 0 }),
       field({ label: t("promoFrom"), name: "startsAt", type: "datetime-local" }),
       field({ label: t("promoTo"), name: "endsAt", type: "datetime-local" }),
       gradeTicks(schedule, null)),
@@ -228,8 +228,8 @@ export function promotionForm(page, { path, schedule }) {
     const number = (name) => (value(name) ? Number(value(name)) : null);
     const time = (name) => (value(name) ? fromLocal(value(name)) : null);
     const body = filled({
-      code: value("code"), [value("kind")]: number("value"), per: value("per"), usesMax: number("usesMax"),
-      usesPerPerson: number("usesPerPerson"), amountMin: number("amountMin"),
+      code: value("code"), [value("kind")]: value("kind") === "percent" ? number("value") : minorOf(value("value")), per: value("per"), usesMax: number("usesMax"),
+      usesPerPerson: number("usesPerPerson"), amountMin: value("amountMin") ? minorOf(value("amountMin")) : null,
       startsAt: time("startsAt"), endsAt: time("endsAt"), grades: readGrades(form),
     });
     return call("POST", `${path}/promotions`, { body });

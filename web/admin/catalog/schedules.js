@@ -26,7 +26,7 @@ export function mostWanted(schedules) {
 
 export function schedulePicker(schedules, chosen, onPick) {
   const select = el("select", { "aria-label": t("chooseDate"), class: "pick" }, schedules.map((it) =>
-    el("option", { value: it.id, selected: it.id === chosen }, `${it.event.title} · ${moment(it.startsAt)}`)));
+    el("option", { value: it.id, selected: it.id === chosen }, `${it.event.title} · ${moment(it.startsAt, it.timeZone)}`)));
   select.addEventListener("change", () => onPick(select.value));
   return select;
 }

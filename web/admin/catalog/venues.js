@@ -45,11 +45,11 @@ async function editVenue(page, venue) {
     title: venue ? t("edit") : t("newVenue"),
     content: el("div", { class: "stack" },
       fields.map((name) => field({ label: t(`venue${name}`), name, value: venue?.[name], required: true, maxlength: 200 })),
-      venue ? field({ label: t("venuetimeZone"), hint: t("venueZoneHint"), name: "timeZone", value: venue.timeZone, required: true, maxlength: 64 }) : null,
+      field({ label: t("venuetimeZone"), hint: t("venueZoneHint"), name: "timeZone", value: venue?.timeZone, required: Boolean(venue), maxlength: 64 }),
       venue ? el("label", { class: "choice" }, el("input", { type: "checkbox", name: "announce" }), el("span", {}, t("venueAnnounce"))) : null),
     yes: t("saveIt"),
     act: (form) => {
-      const body = Object.fromEntries(form);
+      const body = Object.fromEntries([...form].filter(([, value]) => value !== ""));
       if (venue) body.announce = form.has("announce");
       return venue ? call("PATCH", `/api/admin/venues/${venue.id}`, { body }) : call("POST", "/api/admin/venues", { body });
     },

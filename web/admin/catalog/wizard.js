@@ -3,7 +3,7 @@
 
 import { call, get } from "../../shared/app/api.js";
 import { el, problemBox, whileBusy } from "../../shared/ui/dom.js";
-import { count, moment, won } from "../../shared/ui/format.js";
+import { count, currencyName, instantIn, localIn, moment, usePlace, won } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
 import { choice, field, heading, tick } from "../form.js";
 import { keep, recall } from "../../shared/app/session.js";
@@ -16,18 +16,20 @@ const STEPS = ["stepWhat", "stepWhere", "stepWhen", "stepCheck"];
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** Shows begin at seven in the evening in Seoul, sales open at eight. */
-const [SHOW_UTC_MS, SALE_UTC_MS] = [10 * HOUR_MS, 11 * HOUR_MS];
+/** Where the venue is, shows begin at seven in the evening, and sales open at eight. */
+const [SHOW_TIME, SALE_TIME] = ["19:00", "20:00"];
 const HALL = { shape: "arena", blocks: 12, rows: 24, seats: 140, grades: "VIP, R, S, A" };
 
 export async function eventWizard(page) {
   const from = page.query.get("from");
-  const [venues, original] = await Promise.all([
+  const [venues, wallet, original] = await Promise.all([
     get("/api/admin/venues?limit=100", { signal: page.signal }),
+    // The server's own currency is that of its wallets.
+    get("/api/wallet", { signal: page.signal }).catch(() => null),
     from ? get(`/api/admin/events/${from}`, { signal: page.signal }) : null,
   ]);
   // What was typed survives a visit to the venues.
-  const draft = (original ? null : recall("draft", "event")) ?? draftOf(venues.items, original);
+  const draft = (original ? null : recall("draft", "event")) ?? draftOf(venues.items, original, wallet?.currency);
   draft.hallId ??= venues.items.flatMap((venue) => venue.halls)[0]?.id;
   page.main.className = "narrow roomy";
   const body = el("div", {});
@@ -35,6 +37,7 @@ export async function eventWizard(page) {
   page.main.replaceChildren(heading(original ? t("cloneOf", original.title) : t("newEvent")), steps, body);
   const go = async (index) => {
     steps.replaceChildren(...STEPS.map((step, i) => el("li", { "aria-current": i === index ? "step" : null }, t(step))));
+    usePlace({ currency: draft.event.currency, timeZone: venues.items.find(({ id }) => id === draft.venueId)?.timeZone });
     const views = [whatStep, whereStep, whenStep, checkStep];
     if (!original) keep("draft", "event", draft);
     const view = await views[index]({ page, draft, venues: venues.items });
@@ -44,9 +47,19 @@ export async function eventWizard(page) {
   await go(0);
 }
 
-function draftOf(venues, original) {
-  const today = Math.floor(Date.now() / DAY_MS) * DAY_MS;
-  const [opens, starts] = [today + DAY_MS + SALE_UTC_MS, today + 31 * DAY_MS + SHOW_UTC_MS];
+/** The sale opens tomorrow evening, the show is a month later, where the venue is. */
+function usualTimes(venue) {
+  const inDays = (days, time) => Date.parse(instantIn(`${localIn(Date.now() + days * DAY_MS, venue?.timeZone).slice(0, 10)}T${time}`, venue?.timeZone));
+  const [opens, starts] = [inDays(1, SALE_TIME), inDays(31, SHOW_TIME)];
+  return {
+    startsAt: new Date(starts).toISOString(),
+    endsAt: new Date(starts + 3 * HOUR_MS).toISOString(),
+    saleStartsAt: new Date(opens).toISOString(),
+    saleEndsAt: new Date(starts - DAY_MS).toISOString(),
+  };
+}
+
+function draftOf(venues, original, home) {
   const last = original?.schedules.at(-1);
   const venue = venues.find((it) => it.name === original?.venueName) ?? venues[0];
   const hall = venue?.halls.find((it) => it.name === original?.hallName);
@@ -59,14 +72,13 @@ function draftOf(venues, original) {
       description: original?.description ?? "",
       transferable: original?.transferable ?? true,
       vatExempt: original?.vatExempt ?? false,
+      currency: original?.currency ?? home,
       paymentMethods: original?.paymentMethods ?? ["CARD", "WALLET"],
+      depositDeadline: original?.depositDeadline ?? { days: 1 },
     },
     venueId: venue?.id,
     hallId: (hall ?? venue?.halls[0])?.id,
-    startsAt: new Date(starts).toISOString(),
-    endsAt: new Date(starts + 3 * HOUR_MS).toISOString(),
-    saleStartsAt: new Date(opens).toISOString(),
-    saleEndsAt: new Date(starts - DAY_MS).toISOString(),
+    ...usualTimes(venue),
     prices: last?.prices ?? {},
     seatsPerPerson: last?.seatsPerPerson ?? 4,
     seatsPerOrder: last?.seatsPerOrder ?? 4,
@@ -118,7 +130,10 @@ function whereStep({ draft, venues }) {
       : firstHall(),
     take: async (form) => {
       draft.hallId = halls.length ? form.get("hallId") : await createHall(form, venues);
-      draft.venueId = venues.find((venue) => venue.halls.some(({ id }) => id === draft.hallId)).id;
+      const venue = venues.find(({ halls: its }) => its.some(({ id }) => id === draft.hallId));
+      draft.venueId = venue.id;
+      // The first venue decides in which zone the usual times are.
+      if (!halls.length) Object.assign(draft, usualTimes(venue));
     },
   };
 }
@@ -136,10 +151,17 @@ function firstHall() {
   ];
 }
 
+/** The server gives it the time zone. */
+async function createVenue(body) {
+  const { id } = await call("POST", "/api/admin/venues", { body });
+  const { items } = await get("/api/admin/venues");
+  return items.find((venue) => venue.id === id);
+}
+
 /** Remembers the venue, so that a second try after a refused plan doesn't create another one. */
 async function createHall(form, venues) {
   const { name, address, city, hall, shape, grades, ...numbers } = Object.fromEntries(form);
-  const made = venues.find((it) => it.name === name) ?? { ...(await call("POST", "/api/admin/venues", { body: { name, address, city } })), name, halls: [] };
+  const made = venues.find((it) => it.name === name) ?? await createVenue({ name, address, city });
   if (!venues.includes(made)) venues.push(made);
   const asked = Object.fromEntries(Object.entries(numbers).map(([key, value]) => [key, Number(value)]));
   const seatTemplate = generate({ ...asked, shape, grades: grades.split(",").map((it) => it.trim()).filter(Boolean) });
@@ -175,6 +197,7 @@ function checkStep({ page, draft, venues }) {
     [t("minimumAge"), String(draft.event.minimumAge)],
     [t("hall"), venue ? t("hallOf", venue.name, hall?.name ?? "", count(hall?.capacity ?? 0)) : "–"],
     [t("payMethods"), draft.event.paymentMethods.map((method) => t(`method${method}`)).join(" · ")],
+    [t("currency"), currencyName(draft.event.currency)],
     [t("transfers"), t(draft.event.transferable ? "transfersOn" : "transfersOff")],
     [t("startsAt"), moment(draft.startsAt)],
     [t("saleStartsAt"), moment(draft.saleStartsAt)],

@@ -3,7 +3,7 @@
 import { call, get } from "../../shared/app/api.js";
 import { ask } from "../../shared/ui/dialog.js";
 import { el } from "../../shared/ui/dom.js";
-import { stamp, won } from "../../shared/ui/format.js";
+import { minorDigits, minorOf, stamp, won } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
 import { may } from "../../shared/app/session.js";
 import { badge, choice, field } from "../form.js";
@@ -27,7 +27,7 @@ export function users(page) {
       { head: t("colfan"), cell: (it) => person(it, it.id) },
       { head: t("role"), cell: (it) => t("roleOf", it.role) },
       { head: t("colstatus"), cell: (it) => badge(it.status) },
-      { head: t("wallet"), isNumber: true, cell: (it) => won(it.balance) },
+      { head: t("wallet"), isNumber: true, cell: (it) => won(it.balance, it.currency) },
       { head: t("joinedAt"), isOrder: true, cell: (it) => el("span", { class: "num" }, stamp(it.createdAt)) },
     ],
     detail: {
@@ -47,7 +47,7 @@ function userPanel(it, again) {
       pairs([
         [t("email"), it.email],
         [t("role"), t("roleOf", it.role)],
-        [t("wallet"), won(it.balance)],
+        [t("wallet"), won(it.balance, it.currency)],
         [t("joinedAt"), stamp(it.createdAt)],
         idFact(it.id),
       ]),
@@ -65,13 +65,13 @@ async function adjust(user, reload) {
   await ask({
     title: t("adjustOf", user.email),
     content: el("div", { class: "stack" },
-      field({ label: t("adjustAmount"), name: "amount", type: "number", required: true, hint: t("adjustHint") }),
+      field({ label: t("adjustAmount"), name: "amount", type: "number", step: 1 / 10 ** minorDigits(user.currency), required: true, hint: t("adjustHint") }),
       field({ label: t("reason"), name: "reason", required: true, maxlength: 200 })),
     yes: t("adjust"),
     isDanger: true,
     act: async (form) => {
       answer = await call("POST", `/api/admin/users/${user.id}/wallet`, {
-        body: { amount: Number(form.get("amount")), reason: form.get("reason") },
+        body: { amount: minorOf(form.get("amount"), user.currency), reason: form.get("reason") },
         key: crypto.randomUUID?.() ?? String(Math.random()),
       });
     },

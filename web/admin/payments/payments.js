@@ -12,7 +12,7 @@ import { idFact, methodWords, pairs, person, personLink, seatWords } from "../sh
 import { resolveButton } from "./resolve.js";
 
 const PATH = "/api/admin/payments";
-const STATES = ["READY", "REQUESTED", "UNKNOWN", "CAPTURED", "PARTIALLY_REFUNDED", "REFUND_DUE", "REFUNDED", "FAILED", "CANCELED"];
+const STATES = ["READY", "REQUESTED", "UNKNOWN", "AWAITING_DEPOSIT", "CAPTURED", "PARTIALLY_REFUNDED", "REFUND_DUE", "REFUNDED", "FAILED", "CANCELED"];
 const REFUNDABLE = ["CAPTURED", "PARTIALLY_REFUNDED"];
 
 export function payments(page) {
@@ -31,17 +31,17 @@ export function payments(page) {
     ],
     columns: [
       { head: t("colfan"), cell: (it) => person(it.person, it.userId) },
-      { head: t("colevent"), cell: (it) => [it.eventTitle, el("small", { class: "quiet num block" }, [showTime(it.startsAt), it.bookingNumber].filter(Boolean).join(" · "))] },
+      { head: t("colevent"), cell: (it) => [it.eventTitle, el("small", { class: "quiet num block" }, [showTime(it.startsAt, it.timeZone), it.bookingNumber].filter(Boolean).join(" · "))] },
       { head: t("colmethod"), cell: (it) => methodWords(it) },
-      { head: t("colamount"), isNumber: true, cell: (it) => won(it.amount) },
-      { head: t("colrefunded"), isNumber: true, cell: (it) => (it.refunded ? won(it.refunded) : "–") },
+      { head: t("colamount"), isNumber: true, cell: (it) => won(it.amount, it.currency) },
+      { head: t("colrefunded"), isNumber: true, cell: (it) => (it.refunded ? won(it.refunded, it.currency) : "–") },
       { head: t("colstatus"), cell: (it) => badge(it.status) },
       { head: t("coltime"), isOrder: true, cell: (it) => el("span", { class: "num" }, stamp(it.createdAt)) },
     ],
     detail: {
       id: (it) => it.id,
       find: async (id) => (await get(`${PATH}?${new URLSearchParams({ query: id })}`, { signal: page.signal })).items[0],
-      title: (it) => won(it.amount),
+      title: (it) => won(it.amount, it.currency),
       draw: (it, again) => paymentPanel(it, again),
     },
   });
@@ -57,16 +57,16 @@ function paymentPanel(it, again) {
       badge(it.status),
       pairs([
         [t("colfan"), personLink(it.person, it.userId)],
-        [t("colevent"), `${it.eventTitle} · ${moment(it.startsAt)}`],
+        [t("colevent"), `${it.eventTitle} · ${moment(it.startsAt, it.timeZone)}`],
         [t("colseats"), seats],
         [t("colnumber"), it.bookingNumber],
         [t("colmethod"), methodWords(it)],
-        [t("colamount"), won(it.amount)],
-        [t("colrefunded"), it.refunded ? won(it.refunded) : null],
+        [t("colamount"), won(it.amount, it.currency)],
+        [t("colrefunded"), it.refunded ? won(it.refunded, it.currency) : null],
         [t("coltime"), stamp(it.createdAt)],
         idFact(it.id),
       ]),
-      isRefundable ? el("p", { class: "note num" }, t("refundableNow", won(left))) : null,
+      isRefundable ? el("p", { class: "note num" }, t("refundableNow", won(left, it.currency))) : null,
     ],
     actions: [
       el("a", { class: "btn", href: `#/reservations/${it.reservationId}` }, t("showBooking")),
@@ -82,11 +82,11 @@ export async function refund(payment, reload) {
   const fee = field({ label: t("feePercent"), name: "feePercent", type: "number", min: 0, max: 90, value: 0, required: true });
   const booking = await bookingOf(payment);
   const fees = Math.min(booking?.fees ?? 0, left);
-  const backs = choice({ label: t("refundFees", won(fees)), name: "refundFees", options: [["true", t("refundFeesYes")], ["false", t("refundFeesNo")]] });
+  const backs = choice({ label: t("refundFees", won(fees, payment.currency)), name: "refundFees", options: [["true", t("refundFeesYes")], ["false", t("refundFeesNo")]] });
   const show = () => {
     const kept = Math.floor(((left - fees) * Number(fee.querySelector("input").value)) / 100)
       + (backs.querySelector("select").value === "false" ? fees : 0);
-    dry.textContent = t("refundDry", won(left - kept), won(kept));
+    dry.textContent = t("refundDry", won(left - kept, payment.currency), won(kept, payment.currency));
   };
   fee.addEventListener("input", show);
   backs.addEventListener("change", show);
@@ -111,7 +111,7 @@ export async function refund(payment, reload) {
     },
   });
   if (!answer) return;
-  const words = answer.status === "SECOND_ORGANISER_NEEDED" ? t("secondNeeded") : t("refundDone", won(answer.refundAmount));
+  const words = answer.status === "SECOND_ORGANISER_NEEDED" ? t("secondNeeded") : t("refundDone", won(answer.refundAmount, payment.currency));
   await ask({ title: t("refundOf", number), content: el("p", { class: "note ok" }, words), yes: t("fine"), isNotice: true });
   reload();
 }
@@ -123,10 +123,10 @@ async function bookingOf({ reservationId }) {
 }
 
 /** The fan, the show, the seats and the amount, because an id alone is easy to confuse. */
-function aboutBooking({ userId, amount, refunded, person: found }, booking) {
+function aboutBooking({ userId, amount, refunded, currency, person: found }, booking) {
   const fan = [found?.name, booking?.email ?? found?.email].filter(Boolean).join(" · ") || userId;
   const rows = booking
-    ? [[t("colfan"), fan], [t("coltitle"), `${booking.eventTitle} · ${moment(booking.startsAt)}`], [t("colseats"), seatWords(booking.seats)]]
+    ? [[t("colfan"), fan], [t("coltitle"), `${booking.eventTitle} · ${moment(booking.startsAt, booking.timeZone)}`], [t("colseats"), seatWords(booking.seats)]]
     : [[t("colfan"), fan]];
-  return el("dl", { class: "pairs num" }, [...rows, [t("colamount"), won(amount - refunded)]].flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]));
+  return el("dl", { class: "pairs num" }, [...rows, [t("colamount"), won(amount - refunded, currency)]].flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]));
 }

@@ -35,8 +35,10 @@ function show(report) {
   return [
     el("div", { class: "kpis four" },
       figure(t("navPayments"), count(report.payments)),
-      figure(t("captured"), won(report.captured)),
-      figure(t("colrefunded"), won(report.refunded)),
+      report.sums.flatMap((sum) => [
+        figure(t("captured"), won(sum.captured, sum.currency)),
+        figure(t("colrefunded"), won(sum.refunded, sum.currency)),
+      ]),
       figure(t("tickets"), count(report.tickets))),
     report.nDifferences === 0
       ? el("p", { class: "note ok" }, t("booksAgree"))

@@ -4,7 +4,7 @@ import { call, get } from "../../shared/app/api.js";
 import { pause } from "../../shared/app/clock.js";
 import { ask } from "../../shared/ui/dialog.js";
 import { el } from "../../shared/ui/dom.js";
-import { count, moment, stamp, won } from "../../shared/ui/format.js";
+import { count, moment, stamp, usePlace, won } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
 import { pagedTable } from "../../shared/ui/table.js";
 import { badge, card, heading } from "../form.js";
@@ -21,6 +21,7 @@ export async function refunds(page) {
     page.main.replaceChildren(heading(t("navRefunds"), t("noDatesYet")));
     return;
   }
+  usePlace(chosen);
   const box = el("div", {});
   const lists = ["REFUND_DUE", "REFUNDED"].map((status) => refunded(page, chosen, status));
   page.main.replaceChildren(

@@ -30,9 +30,9 @@ export function reservations(page) {
     ],
     columns: [
       { head: t("colfan"), cell: (it) => [person(it.person, it.userId), ...deskCustomer(it)] },
-      { head: t("colevent"), cell: (it) => [it.eventTitle, el("small", { class: "quiet num block" }, [showTime(it.startsAt), it.bookingNumber].filter(Boolean).join(" · "))] },
+      { head: t("colevent"), cell: (it) => [it.eventTitle, el("small", { class: "quiet num block" }, [showTime(it.startsAt, it.timeZone), it.bookingNumber].filter(Boolean).join(" · "))] },
       { head: t("colseats"), cell: (it) => seatWords(it.seats) },
-      { head: t("colamount"), isNumber: true, cell: (it) => won(it.amount) },
+      { head: t("colamount"), isNumber: true, cell: (it) => won(it.amount, it.currency) },
       { head: t("colstatus"), cell: (it) => badge(it.status) },
       { head: t("coltime"), isOrder: true, cell: (it) => el("span", { class: "num" }, stamp(it.createdAt)) },
     ],
@@ -50,7 +50,7 @@ function bookingPanel(page, it, again) {
   const refundNow = el("span", {});
   paymentsOf(page, it).then((items) => {
     paid.replaceChildren(...items.map((payment) => el("li", {},
-      el("span", { class: "grow" }, el("a", { href: `#/payments/${payment.id}` }, won(payment.amount)), el("small", { class: "quiet" }, methodWords(payment))),
+      el("span", { class: "grow" }, el("a", { href: `#/payments/${payment.id}` }, won(payment.amount, payment.currency)), el("small", { class: "quiet" }, methodWords(payment))),
       badge(payment.status))));
     const [last] = items.filter(({ status }) => REFUNDABLE.includes(status));
     if (!last || !may("REFUND_PAYMENTS")) return;
@@ -62,9 +62,9 @@ function bookingPanel(page, it, again) {
       pairs([
         [t("colfan"), personLink(it.person, it.userId)],
         [t("deskName"), it.customer],
-        [t("colevent"), `${it.eventTitle} · ${moment(it.startsAt)}`],
+        [t("colevent"), `${it.eventTitle} · ${moment(it.startsAt, it.timeZone)}`],
         [t("colseats"), seatWords(it.seats)],
-        [t("colamount"), won(it.amount)],
+        [t("colamount"), won(it.amount, it.currency)],
         [t("colnumber"), it.bookingNumber],
         [t("coltime"), stamp(it.createdAt)],
         idFact(it.id),

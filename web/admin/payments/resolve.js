@@ -26,7 +26,7 @@ async function endPayment(payment, reload) {
   await ask({
     title: t("resolve"),
     content: el("div", { class: "stack" },
-      el("p", {}, t("resolvePaymentWords", won(payment.amount), seen.gateway ?? "")),
+      el("p", {}, t("resolvePaymentWords", won(payment.amount, payment.currency), seen.gateway ?? "")),
       seen.lastError ? el("p", { class: "note warn" }, seen.lastError) : null,
       choice({ label: t("verdict"), name: "verdict", options: [["NOT_CAPTURED", t("verdictNotCaptured")], ["CAPTURED", t("verdictCaptured")]] }),
       evidence()),
@@ -52,7 +52,7 @@ async function endRefund(payment, reload) {
       choice({
         label: t("refund"),
         name: "refund",
-        options: stuck.map((refund) => [refund.id, `#${refund.number} · ${won(refund.amount)} · ${stamp(refund.createdAt)}`]),
+        options: stuck.map((refund) => [refund.id, `#${refund.number} · ${won(refund.amount, payment.currency)} · ${stamp(refund.createdAt)}`]),
       }),
       stuck[0].lastError ? el("p", { class: "note warn" }, stuck[0].lastError) : null,
       evidence()),

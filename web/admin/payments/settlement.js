@@ -3,7 +3,7 @@
 
 import { get } from "../../shared/app/api.js";
 import { el, icon, problemBox, whileBusy } from "../../shared/ui/dom.js";
-import { count, won } from "../../shared/ui/format.js";
+import { count, localIn, usePlace, won } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
 import { save } from "../../shared/ui/table.js";
 import { card, field, heading } from "../form.js";
@@ -11,11 +11,12 @@ import { card, field, heading } from "../form.js";
 const COUNTS = ["orders", "tickets"];
 const AMOUNTS = ["gross", "discounts", "fees", "unmatched", "charged", "refunded", "due", "retained", "gatewayFees", "net"];
 
-/** The calendar day in Korea; organisers choose others. */
-const day = (ms) => new Date(ms + 9 * 3_600_000).toISOString().slice(0, 10);
+/** The calendar day where the venue is; organisers choose others. */
+const day = (ms) => localIn(ms).slice(0, 10);
 
 export async function settlement(page) {
   const event = await get(`/api/admin/events/${page.id}`, { signal: page.signal });
+  usePlace(event);
   const path = `/api/admin/events/${page.id}/settlement`;
   const begin = Math.min(Date.now(), ...event.schedules.map(({ saleStartsAt }) => Date.parse(saleStartsAt)));
   const from = field({ label: t("setlFrom"), name: "from", type: "date", value: day(begin), required: true });

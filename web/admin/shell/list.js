@@ -6,7 +6,6 @@ import { csvButton, listButton, pagedTable } from "../../shared/ui/table.js";
 import { field, heading } from "../form.js";
 import { openPanels } from "./panel.js";
 
-const DAY_MS = 86_400_000;
 const TYPING_MS = 200;
 
 /** The first and the last day of a period; the server gets its moments. */
@@ -15,14 +14,13 @@ export const periodFields = () => [
   field({ label: t("periodTo"), name: "to", type: "date" }),
 ];
 
-/** Days are Korean days: the last one counts as a whole. */
+/** Days are the organiser's own, as the times in the list: the last one counts as a whole. */
 function moments({ from, to, ...others }) {
-  const start = (day) => Date.parse(`${day}T00:00+09:00`);
-  return {
-    ...others,
-    ...(from ? { from: new Date(start(from)).toISOString() } : {}),
-    ...(to ? { to: new Date(start(to) + DAY_MS).toISOString() } : {}),
+  const start = (text, later) => {
+    const [year, month, day] = text.split("-").map(Number);
+    return new Date(year, month - 1, day + later).toISOString();
   };
+  return { ...others, ...(from ? { from: start(from, 0) } : {}), ...(to ? { to: start(to, 1) } : {}) };
 }
 
 /**

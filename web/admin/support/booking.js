@@ -30,9 +30,9 @@ export async function booking({ main, id, signal }) {
       [t("colstatus"), badge(reservation.status)],
       [t(issued ? "deskIssuedBy" : "colfan"), buyer(reservation)],
       ...customer(issued),
-      [t("colschedule"), stamp(reservation.startsAt)],
+      [t("colschedule"), stamp(reservation.startsAt, reservation.timeZone)],
       [t("colseats"), seatWords(reservation.seats)],
-      [t("colamount"), won(reservation.amount)],
+      [t("colamount"), won(reservation.amount, reservation.currency)],
       [t("coltime"), stamp(reservation.createdAt)],
     ])),
     card(t("navPayments"), null, payments.length
@@ -66,7 +66,7 @@ function paymentRow(it) {
   return el("li", {},
     el("span", { class: "grow" }, el("a", { href: `#/payments?query=${it.id}` }, shortId(it.id)),
       el("small", { class: "quiet" }, methodWords(it))),
-    el("span", { class: "num" }, won(it.amount)),
+    el("span", { class: "num" }, won(it.amount, it.currency)),
     badge(it.status),
     el("small", { class: "quiet num" }, stamp(it.createdAt)));
 }

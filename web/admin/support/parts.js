@@ -18,9 +18,9 @@ export function bookingRow(it) {
   return el("li", {},
     el("span", { class: "grow" },
       el("a", { class: "num", href: `#/support/bookings/${it.id}` }, it.bookingNumber ?? shortId(it.id)),
-      el("small", { class: "quiet" }, `${it.eventTitle} · ${stamp(it.startsAt).slice(0, 16)} · ${seatWords(it.seats)}`),
+      el("small", { class: "quiet" }, `${it.eventTitle} · ${stamp(it.startsAt, it.timeZone).slice(0, 16)} · ${seatWords(it.seats)}`),
       it.customer ? el("small", { class: "quiet" }, `${t(`channel${it.channel}`)} · ${it.customer}`) : null),
-    el("span", { class: "num" }, won(it.amount)),
+    el("span", { class: "num" }, won(it.amount, it.currency)),
     badge(it.status),
     el("small", { class: "quiet num" }, stamp(it.createdAt)));
 }
@@ -67,7 +67,7 @@ export function timelineCard(path, signal) {
       { head: t("coltime"), cell: (it) => el("span", { class: "num" }, stamp(it.at)) },
       { head: t("colwhat"), cell: (it) => t("timelineKind", it.kind) },
       { head: t("colstatus"), cell: (it) => badge(it.state) },
-      { head: t("colamount"), isNumber: true, cell: (it) => (it.amount === undefined ? "–" : won(it.amount)) },
+      { head: t("colamount"), isNumber: true, cell: (it) => (it.amount === undefined ? "–" : won(it.amount, it.currency)) },
       { head: t("coldetails"), cell: (it) => [it.channel ? t("channel", it.channel) : null, it.detail].filter(Boolean).join(" · ") || "–" },
       { head: t("colactor"), cell: (it) => it.actor ?? "–" },
       { head: t("colnumber"), cell: (it) => (it.reservationId

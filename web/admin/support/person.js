@@ -20,7 +20,7 @@ export async function person({ main, id, signal }) {
       [t("emailVerified"), yesNo(found.emailVerified)],
       [t("identityVerified"), yesNo(found.identityVerified)],
       [t("codeOn"), yesNo(found.secondFactor)],
-      [t("wallet"), won(found.balance)],
+      [t("wallet"), won(found.balance, found.currency)],
       [t("role"), t("roleOf", found.role)],
       [t("joinedAt"), stamp(found.createdAt)],
     ])),

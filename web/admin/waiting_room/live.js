@@ -3,7 +3,7 @@
 import { get, pushed } from "../../shared/app/api.js";
 import { every, pause, serverNow } from "../../shared/app/clock.js";
 import { el, icon } from "../../shared/ui/dom.js";
-import { moment } from "../../shared/ui/format.js";
+import { moment, usePlace } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
 import { stayLoggedIn } from "../../shared/app/stay.js";
 import { badge } from "../form.js";
@@ -29,6 +29,7 @@ export async function live(page) {
   const schedules = await allSchedules(page.signal);
   if (!schedules.length) return firstRun(page);
   const chosen = schedules.find(({ id }) => id === page.id) ?? mostWanted(schedules);
+  usePlace(chosen);
   const path = `/api/admin/schedules/${chosen.id}`;
   const since = new Date(serverNow() - KEPT_MS).toISOString();
   const [first, course] = await Promise.all([get(`${path}/live`, { signal: page.signal }), get(`${path}/course?from=${since}`, { signal: page.signal })]);

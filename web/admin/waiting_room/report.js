@@ -2,7 +2,7 @@
 
 import { get } from "../../shared/app/api.js";
 import { el, icon, problemBox, whileBusy } from "../../shared/ui/dom.js";
-import { count, moment, won } from "../../shared/ui/format.js";
+import { count, moment, usePlace, won } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
 import { may } from "../../shared/app/session.js";
 import { save } from "../../shared/ui/table.js";
@@ -28,6 +28,7 @@ export async function report(page) {
     may("VIEW_ATTENDANCE") ? read(`${path}/attendance`) : null,
   ]);
   const schedule = schedules.find(({ id }) => id === page.id);
+  usePlace(schedule);
   page.main.className = "wide";
   page.main.replaceChildren(
     heading(schedule.event.title, `${moment(schedule.startsAt)} · ${t("report")}`,

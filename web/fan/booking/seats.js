@@ -3,7 +3,7 @@
 import "../../shared/seatmap/element.js";
 import { act, get } from "../../shared/app/api.js";
 import { announce, el } from "../../shared/ui/dom.js";
-import { moment, won } from "../../shared/ui/format.js";
+import { moment, usePlace, won } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
 import { readPlan } from "../../shared/seatmap/plan.js";
 import { FREE, HELD, MINE, OWN, SOLD } from "../../shared/seatmap/sprites.js";
@@ -28,6 +28,7 @@ export async function seatMap(page) {
     get(`/api/schedules/${id}/layout`, { signal, isPublic: true, cache: "default" }),
     ownReservations(page),
   ]);
+  usePlace(schedule);
   openSale(page, schedule, { layout, reservations });
 }
 

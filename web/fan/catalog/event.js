@@ -4,7 +4,7 @@ import "../../shared/seatmap/element.js";
 import { get } from "../../shared/app/api.js";
 import { every, msUntil, serverNow } from "../../shared/app/clock.js";
 import { announce, el, icon, whileBusy } from "../../shared/ui/dom.js";
-import { count, countdown, moment, seoulDay, won } from "../../shared/ui/format.js";
+import { count, countdown, dayOf, moment, usePlace, won } from "../../shared/ui/format.js";
 import { localText, t } from "../../shared/ui/i18n.js";
 import { readPlan } from "../../shared/seatmap/plan.js";
 import { stateOf } from "../../shared/seatmap/states.js";
@@ -24,6 +24,7 @@ const typeName = (type) => localText(type, "name");
 export async function eventDetail(page) {
   const { main, id, signal } = page;
   const event = await get(`/api/events/${id}`, { signal, isPublic: true });
+  usePlace(event);
   const [reminders, followed, ...schedules] = await Promise.all([
     remindersOf(signal),
     followedArtists(signal),
@@ -112,7 +113,7 @@ function facts(event, schedules) {
   const [first, last] = [schedules[0], schedules.at(-1)];
   return el("ul", { class: "event-facts num" },
     fact("building", `${event.venueName} · ${event.hallName} · ${event.city}`),
-    first ? fact("calendar", first === last ? moment(first.startsAt) : `${seoulDay(first.startsAt)} – ${seoulDay(last.startsAt)}`) : null,
+    first ? fact("calendar", first === last ? moment(first.startsAt) : `${dayOf(first.startsAt)} – ${dayOf(last.startsAt)}`) : null,
     prices.length ? fact("money", t("priceRange", won(Math.min(...prices)), won(Math.max(...prices)))) : null,
     first ? fact("ticket", t("perPerson", first.seatsPerPerson ?? 4)) : null,
     fact("users", event.minimumAge ? t("ageFrom", event.minimumAge) : t("ageAll")),
@@ -168,7 +169,7 @@ function priceTable(schedule, grades) {
 /** A ticket that costs nothing has no fee. */
 const withFee = (price, fee) => (price ? price + fee : 0);
 
-/** As the server computes it: percentages are rounded down to whole won. */
+/** As the server computes it: percentages are rounded down to whole minor units. */
 function reduced(price, discount) {
   if (discount.percent !== undefined) return price - Math.floor((price * discount.percent) / 100);
   if (discount.won !== undefined) return Math.max(0, price - discount.won);

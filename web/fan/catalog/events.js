@@ -3,7 +3,7 @@
 import { get } from "../../shared/app/api.js";
 import { every, msUntil } from "../../shared/app/clock.js";
 import { el, problemBox, whileBusy } from "../../shared/ui/dom.js";
-import { count, countdown, showTime, won } from "../../shared/ui/format.js";
+import { count, countdown, shortTime, showTime, won } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
 import { GENRES } from "../words/event.js";
 import { homeSections, openingCards } from "./home.js";
@@ -125,18 +125,18 @@ function eventCard(page, card) {
         badge,
         el("strong", {}, card.title),
         el("span", { class: "quiet" }, card.artist),
-        el("span", { class: "quiet num" }, [card.startsAt ? showTime(card.startsAt) : null, card.venueName, card.city].filter(Boolean).join(" · ")),
-        card.priceFrom === undefined ? null : el("span", { class: "num" }, t("cardFrom", won(card.priceFrom))))));
+        el("span", { class: "quiet num" }, [card.startsAt ? showTime(card.startsAt, card.timeZone) : null, card.venueName, card.city].filter(Boolean).join(" · ")),
+        card.priceFrom === undefined ? null : el("span", { class: "num" }, t("cardFrom", won(card.priceFrom, card.currency))))));
 }
 
 /** The class and text of a card's badge. An opening that has passed is on sale, before the next visit. */
-function stateOf({ state, openings: [next], seats, seatsLeft }) {
+function stateOf({ state, openings: [next], seats, seatsLeft, timeZone }) {
   const left = next ? msUntil(next.opensAt) : 0;
   if (state === "ENDED") return { className: "badge", textContent: t("saleOver") };
   if (state === "NO_DATES") return { className: "badge", textContent: t("noDates") };
   if (state === "SOLD_OUT") return { className: "badge danger", textContent: t("soldOut") };
   if (state === "UPCOMING" && left > 0) {
-    return { className: "badge warn", textContent: left < SOON_MS ? t("opensIn", countdown(left)) : t("opensAt", showTime(next.opensAt)) };
+    return { className: "badge warn", textContent: left < SOON_MS ? t("opensIn", countdown(left)) : t("opensAt", shortTime(next.opensAt, timeZone)) };
   }
   if (state === "ON_SALE" && seatsLeft * 10 < seats) return { className: "badge warn", textContent: t("cardLeft", count(seatsLeft)) };
   return { className: "badge ok", textContent: t("onSale") };

@@ -3,7 +3,7 @@
 import { get } from "../../shared/app/api.js";
 import { every, msUntil, serverNow } from "../../shared/app/clock.js";
 import { el, icon } from "../../shared/ui/dom.js";
-import { seoulDay, showTime } from "../../shared/ui/format.js";
+import { count, dayOf, hourOf, showTime } from "../../shared/ui/format.js";
 import { localText, t } from "../../shared/ui/i18n.js";
 import { poster } from "./poster.js";
 
@@ -44,9 +44,9 @@ function hero(page, cards, opening) {
   if (next) every(1_000, page.signal, () => clock.replaceChildren(...timeLeft(msUntil(next.opening.opensAt))));
   return el("section", { class: "home-hero", "aria-labelledby": "hero-title", style: card.poster ? { "--tone": card.poster.tone } : {} },
     el("div", { class: "stack tight" },
-      el("p", { class: "hero-when num" }, icon(next ? "clock" : "ticket"), next ? t("heroOpens", showTime(next.opening.opensAt), phaseName(next.opening)) : t("heroNow")),
+      el("p", { class: "hero-when num" }, icon(next ? "clock" : "ticket"), next ? t("heroOpens", showTime(next.opening.opensAt, card.timeZone), phaseName(next.opening)) : t("heroNow")),
       el("h2", { id: "hero-title" }, card.title),
-      el("p", { class: "num" }, [card.startsAt ? showTime(card.startsAt) : null, card.venueName, card.city].filter(Boolean).join(" · ")),
+      el("p", { class: "num" }, [card.startsAt ? showTime(card.startsAt, card.timeZone) : null, card.venueName, card.city].filter(Boolean).join(" · ")),
       next ? clock : null,
       el("p", {}, el("a", { class: "btn", href: `#/events/${card.id}` }, t("heroGo")))),
     poster(card, "poster hero-art", { isFirst: true }));
@@ -69,8 +69,8 @@ function upcoming(cards) {
 function openings(cards) {
   const soon = upcoming(cards).filter(({ opening }) => msUntil(opening.opensAt) < OPENINGS_WITHIN_MS).slice(0, OPENINGS_MAX);
   if (!soon.length) return null;
-  const days = Map.groupBy?.(soon, ({ opening }) => seoulDay(opening.opensAt)) ?? groupByDay(soon);
-  const [today, tomorrow] = [seoulDay(serverNow()), seoulDay(serverNow() + DAY_MS)];
+  const days = Map.groupBy?.(soon, ({ card, opening }) => dayOf(opening.opensAt, card.timeZone)) ?? groupByDay(soon);
+  const [today, tomorrow] = [dayOf(serverNow()), dayOf(serverNow() + DAY_MS)];
   const name = (day) => (day === today ? t("openingToday") : day === tomorrow ? t("openingTomorrow") : day);
   return el("section", { class: "stack", "aria-labelledby": "openings-title" },
     el("div", {}, el("h2", { id: "openings-title" }, t("openings")), el("p", { class: "quiet" }, t("openingsWords"))),
@@ -81,7 +81,7 @@ function openings(cards) {
 function groupByDay(items) {
   const days = new Map();
   for (const item of items) {
-    const day = seoulDay(item.opening.opensAt);
+    const day = dayOf(item.opening.opensAt, item.card.timeZone);
     days.set(day, [...(days.get(day) ?? []), item]);
   }
   return days;
@@ -91,7 +91,7 @@ function openingRow({ card, opening }) {
   return el("li", {}, el("a", { href: `#/events/${card.id}` },
     poster(card),
     el("span", {},
-      el("b", {}, showTime(opening.opensAt).split(" ").at(-1)), phaseName(opening) ? el("span", { class: "tag" }, phaseName(opening)) : null,
+      el("b", {}, hourOf(opening.opensAt, card.timeZone)), phaseName(opening) ? el("span", { class: "tag" }, phaseName(opening)) : null,
       el("strong", {}, card.title),
       el("small", { class: "quiet" }, card.venueName))));
 }
@@ -102,13 +102,22 @@ function bySoldShare(cards) {
   return cards.filter((card) => card.state === "ON_SALE" && soldShare(card) > 0).sort((a, b) => soldShare(b) - soldShare(a));
 }
 
+/** Fans who have a ticket, are reminded of an opening or follow the artist. */
+const popularity = (card) => (card.seats - card.seatsLeft) + card.interested;
+
 function ranking(cards) {
-  const ranked = bySoldShare(cards).slice(0, RANKED_MAX);
+  const ranked = cards.filter((card) => ["ON_SALE", "UPCOMING", "SOLD_OUT"].includes(card.state) && popularity(card) > 0)
+    .sort((a, b) => popularity(b) - popularity(a)).slice(0, RANKED_MAX);
   if (ranked.length < 2) return null;
   return el("section", { class: "stack", "aria-labelledby": "ranking-title" },
     el("h2", { id: "ranking-title" }, t("ranking")),
     el("ol", { class: "ranking num" }, ranked.map((card, index) =>
       el("li", {}, el("a", { href: `#/events/${card.id}` },
         poster(card, "poster ranked"),
-        el("span", {}, el("b", { "aria-hidden": "true" }, index + 1), el("span", {}, el("strong", {}, card.title), el("small", { class: "quiet" }, t("rankSold", Math.round(soldShare(card) * 100))))))))));
+        el("span", {}, el("b", { "aria-hidden": "true" }, index + 1), el("span", {}, el("strong", {}, card.title), el("small", { class: "quiet" }, rankWords(card)))))))));
+}
+
+function rankWords(card) {
+  if (card.state === "UPCOMING") return t("rankWaiting", count(card.interested));
+  return t("rankSold", Math.round(soldShare(card) * 100));
 }

@@ -155,7 +155,7 @@ async function withdraw(page) {
 function walletCard(page, wallet, movements) {
   const problem = problemBox();
   const charge = (amount) => {
-    const button = el("button", { class: "btn small", type: "button" }, `+ ${won(amount)}`);
+    const button = el("button", { class: "btn small", type: "button" }, `+ ${won(amount, wallet.currency)}`);
     button.addEventListener("click", () => whileBusy(button, async () => {
       try {
         const answer = await act("/api/wallet/charge", { amount });
@@ -169,13 +169,13 @@ function walletCard(page, wallet, movements) {
   };
   return el("section", { class: "card pad stack" },
     el("h2", {}, t("wallet")),
-    el("p", { class: "amount num" }, won(wallet.balance)),
+    el("p", { class: "amount num" }, won(wallet.balance, wallet.currency)),
     el("div", { class: "row" }, CHARGES.map(charge)),
     problem.element,
     movements.length ? el("ul", { class: "lines num" }, movements.map((it) =>
       el("li", {},
         el("span", {}, t(`ledger${it.kind}`), el("small", { class: "quiet" }, moment(it.createdAt))),
-        el("b", { class: it.amount < 0 ? "minus" : "plus" }, `${it.amount < 0 ? "−" : "+"}${won(Math.abs(it.amount))}`)))) : el("p", { class: "quiet" }, t("noMovements")));
+        el("b", { class: it.amount < 0 ? "minus" : "plus" }, `${it.amount < 0 ? "−" : "+"}${won(Math.abs(it.amount), wallet.currency)}`)))) : el("p", { class: "quiet" }, t("noMovements")));
 }
 
 /** Bot signals, shown openly, with a way to appeal. */

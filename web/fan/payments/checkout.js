@@ -4,7 +4,7 @@ import { act, get, remove } from "../../shared/app/api.js";
 import { every, msUntil } from "../../shared/app/clock.js";
 import { ask } from "../../shared/ui/dialog.js";
 import { announce, el, icon, problemBox, whileBusy } from "../../shared/ui/dom.js";
-import { countdown, moment, won } from "../../shared/ui/format.js";
+import { countdown, moment, usePlace, won } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
 import { showUrgency } from "../../shared/ui/timer.js";
 import { keep, recall } from "../../shared/app/session.js";
@@ -28,8 +28,8 @@ export async function checkout(page) {
   await shown(page, reservation);
 }
 
-function payingPage(page) {
-  const payment = recall("payment", page.id);
+function payingPage(page, reservation) {
+  const payment = reservation.depositPaymentId ?? recall("payment", page.id);
   if (payment) return location.replace(`#/paid/${payment}`);
   showWords(page, t("payingElsewhere"), el("button", { class: "btn", type: "button", onclick: page.again }, t("tryAgain")));
 }
@@ -54,13 +54,16 @@ async function heldPage(page, reservation) {
     get(`/api/schedules/${reservation.scheduleId}`, { signal: page.signal, isPublic: true }),
     get("/api/payment/gateways", { signal: page.signal, isPublic: true }),
   ]);
+  usePlace(schedule);
   const [event, pages] = await Promise.all([
     get(`/api/events/${schedule.eventId}`, { signal: page.signal, isPublic: true }),
     legalPages(),
   ]);
   const problem = problemBox();
   problem.show(lastDecline(page.id) ?? "");
-  const form = payForm(page, reservation, { balance: wallet.balance, offered: event.paymentMethods, taken, problem, terms: termsCard(refundTerms(event.refundRules, periodsOf(event, schedule.id)), pages) });
+  const depositDate = event.depositDates.find(({ scheduleId }) => scheduleId === schedule.id);
+  const offered = event.paymentMethods.filter((method) => method !== "VIRTUAL_ACCOUNT" || depositDate);
+  const form = payForm(page, reservation, { balance: wallet.balance, offered, taken, depositDate, problem, terms: termsCard(refundTerms(event.refundRules, periodsOf(event, schedule.id)), pages) });
   page.main.className = "";
   page.main.replaceChildren(bookingSteps(1), form);
   form.prepend(
@@ -109,7 +112,7 @@ function holdTimer(page, { holdExpiresAt, scheduleId }, form) {
   return box;
 }
 
-function payForm(page, reservation, { balance, offered, taken, problem, terms }) {
+function payForm(page, reservation, { balance, offered, taken, depositDate, problem, terms }) {
   const pay = el("button", { class: "btn primary wide" });
   let isOver = false;
   const show = () => {
@@ -120,7 +123,7 @@ function payForm(page, reservation, { balance, offered, taken, problem, terms })
     pay.disabled = isOver || !(chosen || isFree);
     methods.element.hidden = isFree;
   };
-  const methods = payMethods({ amountOf: () => reservation.amount, balance, offered, taken, problem, onChange: show });
+  const methods = payMethods({ amountOf: () => reservation.amount, currency: reservation.currency, balance, offered, taken, depositDate, problem, onChange: show });
   show();
   const form = el("form", { class: "checkout", novalidate: true },
     el("div", { class: "stack choices" }, methods.element, terms.element),

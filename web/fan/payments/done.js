@@ -2,7 +2,7 @@
 
 import { get } from "../../shared/app/api.js";
 import { announce, el, icon, whileBusy } from "../../shared/ui/dom.js";
-import { calendarDay, moment, won } from "../../shared/ui/format.js";
+import { calendarDay, moment, usePlace, won } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
 import { poster } from "../catalog/poster.js";
 import { calendarButton } from "../tickets/calendar.js";
@@ -20,6 +20,7 @@ export async function showBooked(page, { reservationId, amount, isNew }) {
     get(`/api/schedules/${booking.scheduleId}`, { ...options, isPublic: true }),
     get("/api/tickets?limit=100", options),
   ]);
+  usePlace(schedule);
   const event = await get(`/api/events/${schedule.eventId}`, { ...options, isPublic: true });
   const tickets = owned.items.filter((it) => it.reservationId === reservationId);
   const heading = el("h1", { tabindex: "-1" }, t("paidTitle"), " ", el("span", {}, t("paidFor", event.artist)));

@@ -2,7 +2,7 @@
 
 import { act } from "../../shared/app/api.js";
 import { announce, el, whileBusy } from "../../shared/ui/dom.js";
-import { won } from "../../shared/ui/format.js";
+import { moment, won } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
 import { chargeAt } from "./gateways.js";
 
@@ -20,14 +20,15 @@ function lastMethod() {
 
 /**
  * The offered methods as a group of radio buttons. Cards name the gateway if there are several; for
- * another method the first that takes it is enough. A wallet that doesn't cover the amount can't be
- * chosen. `taken` is the answer about gateways. `chosen()` is `{method, gateway}`, or null;
+ * another method the first that takes it in this currency is enough. A wallet that doesn't cover the amount can't be
+ * chosen. `depositDate` says until when a deposit is awaited. `taken` is the answer about gateways. `chosen()` is
+ * `{method, gateway}`, or null;
  * `refresh()` follows an amount that changed.
  */
-export function payMethods({ amountOf, balance, offered, taken, problem, onChange }) {
+export function payMethods({ amountOf, currency, balance, offered, taken, depositDate, problem, onChange }) {
   const radio = (value, gateway) => el("input", { type: "radio", name: "method", value, "data-gateway": gateway });
   const choice = (input, text, extra) => el("label", { class: "choice boxed" }, input, el("span", {}, text, extra ?? null));
-  const takers = (method) => taken.gateways.filter((gateway) => taken.methods[gateway].includes(method));
+  const takers = (method) => taken.gateways.filter((gateway) => taken.methods[gateway].includes(method) && taken.currencies[gateway].includes(currency));
   const remote = offered.filter((method) => method !== "WALLET").flatMap((method) =>
     takers(method).slice(0, method === "CARD" ? undefined : 1).map((gateway) => radio(method, gateway)));
   const hasWallet = offered.includes("WALLET");
@@ -66,10 +67,12 @@ export function payMethods({ amountOf, balance, offered, taken, problem, onChang
 
   const nameOf = ({ value, dataset: { gateway } }) =>
     (value === "CARD" && 1 < takers(value).length ? t("cardThrough", t(`gateway${gateway}`)) : t(`method${value}`));
+  const noteOf = ({ value }) =>
+    (value === "VIRTUAL_ACCOUNT" && depositDate ? el("span", { class: "quiet num" }, t("depositUntil", moment(depositDate.dueAt))) : null);
   const element = el("fieldset", { class: "card pad stack" },
     el("legend", { class: "sr" }, t("howToPay")),
     el("div", { class: "row apart" }, el("h2", {}, t("howToPay")), last && first && (isWallet || known) ? el("small", { class: "quiet" }, t("methodLast")) : null),
-    remote.map((input) => choice(input, nameOf(input))),
+    remote.map((input) => choice(input, nameOf(input), noteOf(input))),
     hasWallet ? choice(wallet, t("wallet"), balanceText) : null,
     el("div", { class: "row" }, charge));
   element.addEventListener("change", onChange);

@@ -7,6 +7,7 @@ import { el } from "../../shared/ui/dom.js";
 import { won } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
 import { keep, recall } from "../../shared/app/session.js";
+import { showDeposit } from "./deposit.js";
 import { declineWords, noteDecline } from "./declines.js";
 import { showBooked } from "./done.js";
 import { rememberMethod } from "./methods.js";
@@ -36,6 +37,7 @@ async function follow(page) {
     payment = payment.status === "READY" ? await confirm(page, payment) : await askAgain(page, payment);
   }
   const reservationId = reservationOf(page, payment);
+  if (payment.status === "AWAITING_DEPOSIT") return showDeposit(page, { ...payment, id: page.id }, reservationId);
   if (payment.status !== "CAPTURED" || subject(page) === WALLET) return showOutcome(page, payment);
   const { method, gateway } = recall("paying", page.id) ?? payment;
   rememberMethod({ method, gateway });
@@ -124,12 +126,14 @@ function showNotPaid(page, payment) {
 function showOutcome(page, payment) {
   const outcomes = {
     CAPTURED: subject(page) === WALLET
-      ? { kind: "ok", title: t("chargedTitle"), words: t("chargedWords", won(payment.amount)) }
-      : { kind: "ok", title: t("paidTitle"), words: t("paidPlain", won(payment.amount)) },
+      ? { kind: "ok", title: t("chargedTitle"), words: t("chargedWords", won(payment.amount, payment.currency)) }
+      : { kind: "ok", title: t("paidTitle"), words: t("paidPlain", won(payment.amount, payment.currency)) },
     FAILED: { kind: "danger", title: t("declined"), words: payment.why ?? t("declinedWords") },
     REFUSED: { kind: "danger", title: t("declined"), words: payment.why },
-    CANCELED: { kind: "warn", title: t("paymentCanceled"), words: t("declinedWords") },
-    REFUND_DUE: { kind: "warn", title: t("refundDue"), words: t("refundDueWords", won(payment.amount)) },
+    CANCELED: payment.deposit
+      ? { kind: "warn", title: t("depositMissed"), words: t("depositMissedWords") }
+      : { kind: "warn", title: t("paymentCanceled"), words: t("declinedWords") },
+    REFUND_DUE: { kind: "warn", title: t("refundDue"), words: t("refundDueWords", won(payment.amount, payment.currency)) },
     REFUNDED: { kind: "ok", title: t("refunded"), words: t("refundedWords") },
     PARTIALLY_REFUNDED: { kind: "ok", title: t("refunded"), words: t("refundedWords") },
   };

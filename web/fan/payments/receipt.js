@@ -3,7 +3,7 @@
 import { get } from "../../shared/app/api.js";
 import { user } from "../../shared/app/session.js";
 import { el, icon } from "../../shared/ui/dom.js";
-import { moment, won } from "../../shared/ui/format.js";
+import { moment, usePlace, won } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
 import { fileButton } from "../tickets/calendar.js";
 import { orderLines } from "./order.js";
@@ -12,6 +12,7 @@ export async function receipt(page) {
   if (!user()) return page.login();
   const path = `/api/booking/reservations/${page.id}/receipt`;
   const it = await get(path, { signal: page.signal });
+  usePlace(it);
   page.main.className = "narrow";
   page.main.replaceChildren(
     el("section", { class: "card pad stack receipt" },
@@ -26,7 +27,8 @@ export async function receipt(page) {
         [t("receiptSeats"), it.seats.map((seat) => t("seatName", seat)).join(", ")],
       ]),
       orderLines(it.lines),
-      facts(taxRows(it.tax), "figures"),
+      // Korean tax; a receipt in another currency says nothing about tax.
+      it.tax ? facts(taxRows(it.tax), "figures") : null,
       el("p", { class: "row apart sum num" }, el("span", {}, t("total")), el("b", {}, won(it.amount))),
       facts(paidRows(it)),
       refunds(it)),

@@ -4,13 +4,12 @@
 import { get } from "../../shared/app/api.js";
 import { serverNow } from "../../shared/app/clock.js";
 import { el, icon } from "../../shared/ui/dom.js";
-import { moment, showTime, won } from "../../shared/ui/format.js";
+import { localIn, moment, showTime, won } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
 import { posterOfDate } from "../catalog/poster.js";
 
 const OPEN = ["HELD", "PAYING"];
 const DAY_MS = 86_400_000;
-const SEOUL_MS = 9 * 3_600_000;
 
 /** The shows by their ids, without those that are no longer published. */
 export async function showsOf(items, signal) {
@@ -38,17 +37,17 @@ export async function nextShow({ signal }, booking, shows) {
   return el("section", { class: "next-show", "aria-label": schedule.eventTitle },
     posterOfDate(schedule, "poster tall"),
     el("div", { class: "stack tight" },
-      el("span", { class: "badge" }, t("daysLeft", daysUntil(schedule.startsAt))),
+      el("span", { class: "badge" }, t("daysLeft", daysUntil(schedule))),
       el("h2", {}, schedule.eventTitle),
-      el("p", { class: "num" }, [moment(schedule.startsAt), event?.venueName].filter(Boolean).join(" · ")),
+      el("p", { class: "num" }, [moment(schedule.startsAt, schedule.timeZone), event?.venueName].filter(Boolean).join(" · ")),
       el("p", { class: "num" }, seatsOf(booking)),
       el("div", { class: "row" }, el("a", { class: "btn light", href: "#/tickets" }, icon("ticket"), t("openTickets")))));
 }
 
-/** Calendar days in Seoul, as people count them. */
-function daysUntil(time) {
-  const day = (ms) => Math.floor((ms + SEOUL_MS) / DAY_MS);
-  return day(Date.parse(time)) - day(serverNow());
+/** Calendar days where the venue is, as people count them. */
+function daysUntil({ startsAt, timeZone }) {
+  const day = (time) => Date.parse(`${localIn(time, timeZone).slice(0, 10)}T00:00Z`) / DAY_MS;
+  return day(startsAt) - day(serverNow());
 }
 
 function seatsOf(booking) {
@@ -71,12 +70,13 @@ function line(it, shows) {
     posterOfDate(show ?? { scheduleId: it.scheduleId }),
     el("span", { class: "grow" },
       show ? el("b", {}, show.eventTitle) : null,
-      el("span", { class: "detail" }, show ? showTime(show.startsAt) : "", " · ", seatsOf(it)),
-      el("small", { class: "quiet" }, [it.bookingNumber, won(it.amount)].filter(Boolean).join(" · "))),
+      el("span", { class: "detail" }, show ? showTime(show.startsAt, show.timeZone) : "", " · ", seatsOf(it)),
+      el("small", { class: "quiet" }, [it.bookingNumber, won(it.amount, it.currency)].filter(Boolean).join(" · "))),
     OPEN.includes(it.status)
-      ? el("a", { class: "btn small brand", href: `#/checkout/${it.id}` }, t("goOnPaying"))
+      ? el("a", { class: "btn small brand", href: `#/checkout/${it.id}` }, t(it.depositPaymentId ? "depositView" : "goOnPaying"))
       : el("span", { class: it.status === "CONFIRMED" ? "badge ok" : "badge" }, t(`booking${it.status}`)),
-    it.bookingNumber ? el("a", { class: "btn small", href: `#/receipt/${it.id}` }, t("receipt")) : null);
+    it.bookingNumber ? el("a", { class: "btn small", href: `#/receipt/${it.id}` }, t("receipt")) : null,
+    it.needsRefundAccount ? el("a", { class: "btn small brand", href: `#/refund-account/${it.id}` }, t("refundAccountTitle")) : null);
 }
 
 /** Leads returning fans back to their place: those who wait, and those who may already choose. */

@@ -38,7 +38,7 @@ function line(label, before, after) {
 async function decline(page, change, reservation) {
   const done = await ask({
     title: t("changeRefund"),
-    content: el("p", { class: "num" }, t("changeRefundWords", won(reservation?.amount ?? 0))),
+    content: el("p", { class: "num" }, t("changeRefundWords", won(reservation?.amount ?? 0, reservation?.currency))),
     yes: t("changeRefund"),
     act: () => act(`/api/booking/reservations/${change.reservationId}/cancel`, { reason: t("changeTitle") }),
   });

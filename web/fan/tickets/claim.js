@@ -23,9 +23,9 @@ export async function claim(page) {
   box.append(
     el("dl", { class: "stack tight" },
       fact(t("claimShow"), `${offered.eventTitle}, ${offered.venueName}`),
-      fact(t("claimDate"), moment(offered.startsAt)),
+      fact(t("claimDate"), moment(offered.startsAt, offered.timeZone)),
       fact(t("claimSeat"), `${offered.seatNumber} (${offered.grade})`)),
-    el("p", { class: "quiet" }, t("claimFor", offered.email, moment(offered.expiresAt))),
+    el("p", { class: "quiet" }, t("claimFor", offered.email, moment(offered.expiresAt, offered.timeZone))),
     formFor(page, offered, token));
 }
 

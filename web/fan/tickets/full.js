@@ -22,7 +22,7 @@ export async function fullTicket(page) {
   page.main.className = "full-ticket";
   page.main.replaceChildren(
     el("h1", {}, ticket.eventTitle),
-    el("p", { class: "num" }, `${moment(ticket.startsAt)} · ${ticket.venueName}`),
+    el("p", { class: "num" }, `${moment(ticket.startsAt, ticket.timeZone)} · ${ticket.venueName}`),
     code,
     el("p", { class: "seat num" }, t("seatName", ticket.seatNumber)),
     el("p", {}, gradeWords(ticket)),

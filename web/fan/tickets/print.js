@@ -18,7 +18,7 @@ export async function printTicket(page) {
     el("section", { class: "card sheet" },
       el("div", { class: "head" },
         posterOfDate(ticket),
-        el("div", {}, el("h1", {}, ticket.eventTitle), el("p", { class: "quiet num" }, moment(ticket.startsAt)), el("p", { class: "quiet" }, ticket.venueName))),
+        el("div", {}, el("h1", {}, ticket.eventTitle), el("p", { class: "quiet num" }, moment(ticket.startsAt, ticket.timeZone)), el("p", { class: "quiet" }, ticket.venueName))),
       el("div", { class: "pad stack center-text" },
         el("p", { class: "hero small num" }, t("seatName", ticket.seatNumber)),
         el("p", { class: "big" }, gradeWords(ticket)),

@@ -12,7 +12,7 @@ const isOpen = (listing) => ["LISTED", "OFFERED"].includes(listing?.state);
 export function resaleButton(page, ticket, listing) {
   if (isOpen(listing)) {
     return [
-      el("small", { class: "quiet" }, t("resalePending", won(listing.price))),
+      el("small", { class: "quiet" }, t("resalePending", won(listing.price, listing.currency))),
       el("button", { class: "btn small", type: "button", onclick: () => keep(page, ticket) }, icon("undo"), t("resaleKeep")),
     ];
   }
@@ -39,7 +39,7 @@ export function resaleCard(page, offered) {
   const item = (offer) => {
     const problem = problemBox();
     const wallet = el("a", { class: "btn", href: "#/me", hidden: true }, t("resaleWallet"));
-    const button = el("button", { class: "btn primary", type: "button" }, t("resaleTake", won(offer.price)));
+    const button = el("button", { class: "btn primary", type: "button" }, t("resaleTake", won(offer.price, offer.currency)));
     button.addEventListener("click", () => whileBusy(button, async () => {
       problem.show("");
       try {
@@ -52,8 +52,8 @@ export function resaleCard(page, offered) {
     }));
     return el("li", { class: "stack tight" },
       el("b", {}, offer.eventTitle),
-      el("span", { class: "quiet num" }, `${moment(offer.startsAt)} · ${offer.venueName} · ${t("seatName", offer.seatNumber)} · ${offer.grade}`),
-      el("span", { class: "quiet num" }, t("resaleUntil", moment(offer.offeredUntil))),
+      el("span", { class: "quiet num" }, `${moment(offer.startsAt, offer.timeZone)} · ${offer.venueName} · ${t("seatName", offer.seatNumber)} · ${offer.grade}`),
+      el("span", { class: "quiet num" }, t("resaleUntil", moment(offer.offeredUntil, offer.timeZone))),
       problem.element,
       el("div", { class: "row" }, button, wallet));
   };

@@ -11,6 +11,7 @@ import { calendarButton, pdfButton, walletButtons } from "./calendar.js";
 import { changeCard } from "./changes.js";
 import { showCode } from "./code.js";
 import { resaleButton, resaleCard } from "./resale.js";
+import { refundAccountNote } from "../payments/deposit.js";
 import { gradeWords } from "../payments/order.js";
 import { refundTerms } from "../payments/refunds.js";
 
@@ -30,7 +31,8 @@ export async function tickets(page) {
   page.main.replaceChildren(
     el("div", { class: "stack loose" },
       el("h1", {}, t("myTickets")),
-      open.map((it) => el("p", { class: "note warn" }, el("a", { href: `#/checkout/${it.id}` }, t("unfinished")))),
+      open.map((it) => el("p", { class: "note warn" }, el("a", { href: `#/checkout/${it.id}` }, t(it.depositPaymentId ? "depositUnfinished" : "unfinished")))),
+      reservations.items.map(refundAccountNote),
       emailHint(page),
       offers.items.length ? offersCard(page, offers.items) : null,
       resales.offered.length ? resaleCard(page, resales.offered) : null,
@@ -71,8 +73,8 @@ function offersCard(page, offers) {
     }));
     return el("li", { class: "stack tight" },
       el("b", {}, offer.eventTitle),
-      el("span", { class: "quiet num" }, `${moment(offer.startsAt)} · ${offer.venueName} · ${t("seatName", offer.seatNumber)} · ${offer.grade}`),
-      el("span", { class: "quiet num" }, t("offerUntil", moment(offer.expiresAt))),
+      el("span", { class: "quiet num" }, `${moment(offer.startsAt, offer.timeZone)} · ${offer.venueName} · ${t("seatName", offer.seatNumber)} · ${offer.grade}`),
+      el("span", { class: "quiet num" }, t("offerUntil", moment(offer.expiresAt, offer.timeZone))),
       problem.element,
       el("div", { class: "row" }, button));
   };
@@ -94,7 +96,7 @@ function bookingCard(page, list, { reservation, change, listings, wallets }) {
       posterOfDate(first),
       el("div", { class: "grow" },
         el("h2", {}, first.eventTitle),
-        el("p", { class: "quiet num" }, `${moment(first.startsAt)} · ${first.venueName}`),
+        el("p", { class: "quiet num" }, `${moment(first.startsAt, first.timeZone)} · ${first.venueName}`),
         el("p", { class: "quiet num" }, `${t("bookingNumber")} ${first.bookingNumber}`)),
       isLive ? el("div", { class: "row" }, calendarButton(first)) : null),
     change && isLive ? el("div", { class: "pad" }, changeCard(page, change, reservation)) : null,
@@ -165,7 +167,7 @@ function pendingOffer(page, ticket) {
     await remove(`/api/tickets/${ticket.id}/transfer`).catch(() => null);
     page.again();
   }));
-  return el("p", { class: "quiet num center-text" }, t("transferPending", moment(ticket.offeredUntil)), " ", withdraw);
+  return el("p", { class: "quiet num center-text" }, t("transferPending", moment(ticket.offeredUntil, ticket.timeZone)), " ", withdraw);
 }
 
 async function transfer(page, ticket) {
@@ -188,7 +190,7 @@ async function cancel(page, reservation, tickets) {
   const quote = el("p", { class: "note num", role: "status" }, t("loading"));
   const isOwn = (seat) => tickets.some((it) => it.seatNumber === seat.number && it.status === "VALID");
   const boxes = reservation.seats.filter(isOwn).map((seat) => el("label", { class: "choice" },
-    el("input", { type: "checkbox", name: "seat", value: seat.id, checked: true }), el("span", {}, `${t("seatName", seat.number)} · ${won(seat.price)}`)));
+    el("input", { type: "checkbox", name: "seat", value: seat.id, checked: true }), el("span", {}, `${t("seatName", seat.number)} · ${won(seat.price, reservation.currency)}`)));
   const content = el("div", { class: "stack" }, boxes, quote,
     el("label", { class: "field" }, t("refundTo"),
       el("select", { name: "refundTo" }, el("option", { value: "ORIGINAL" }, t("toOriginal")), el("option", { value: "WALLET" }, t("toWallet")))));
@@ -199,9 +201,9 @@ async function cancel(page, reservation, tickets) {
       const found = await get(`/api/booking/reservations/${reservation.id}/refund?seatIds=${chosen().join(",")}`);
       quote.textContent = [
         found.feeAmount
-          ? t("refundQuoteFixed", won(found.refundAmount), won(found.fee))
-          : t("refundQuote", won(found.refundAmount), won(found.fee), found.feePercent),
-        found.feesKept ? t("refundFeesKept", won(found.feesKept)) : "",
+          ? t("refundQuoteFixed", won(found.refundAmount, reservation.currency), won(found.fee, reservation.currency))
+          : t("refundQuote", won(found.refundAmount, reservation.currency), won(found.fee, reservation.currency), found.feePercent),
+        found.feesKept ? t("refundFeesKept", won(found.feesKept, reservation.currency)) : "",
       ].join(" ");
     } catch (error) {
       quote.textContent = error.message;
@@ -223,6 +225,8 @@ async function cancel(page, reservation, tickets) {
     },
   });
   if (!answer) return;
-  await ask({ title: t("cancelReservation"), content: el("p", { class: "note ok", role: "status" }, t("canceledRefund", won(answer.refundAmount))), yes: t("fine"), isNotice: true });
+  await ask({ title: t("cancelReservation"), content: el("p", { class: "note ok", role: "status" }, t("canceledRefund", won(answer.refundAmount, answer.currency))), yes: t("fine"), isNotice: true });
+  const needsAccount = reservation.depositPaymentId && answer.refundTo === "ORIGINAL" && answer.status === "REFUND_DUE";
+  if (needsAccount) return page.go(`#/refund-account/${reservation.id}`);
   page.again();
 }

@@ -4,7 +4,7 @@ import { call, get, Problem, pushed, remove } from "../../shared/app/api.js";
 import { every, msUntil, pause, serverNow } from "../../shared/app/clock.js";
 import { ask as askFirst } from "../../shared/ui/dialog.js";
 import { announce, el, icon, problemBox } from "../../shared/ui/dom.js";
-import { clockTime, count, countdown, moment } from "../../shared/ui/format.js";
+import { clockTime, count, countdown, moment, usePlace } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
 import { keep, recall, user } from "../../shared/app/session.js";
 import { posterOfDate } from "../catalog/poster.js";
@@ -22,6 +22,7 @@ export async function waitingRoom(page) {
   // The queue needs a login; without one, the request would only be refused.
   if (!user()) return page.login();
   const schedule = await get(`/api/schedules/${page.id}`, { signal: page.signal, isPublic: true });
+  usePlace(schedule);
   if (!await mayEnter(page)) return doorPage(page, schedule);
   const answer = await enter(page).catch((error) => {
     // The queue is closed for new fans, or the phase is for others: a retry would not help, so the

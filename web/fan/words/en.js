@@ -160,6 +160,7 @@ export default {
   gateNote: "Show this code at the gate. It's valid for one entry.",
   gatewayinicis: "KG Inicis",
   gatewaykcp: "NHN KCP",
+  gatewaystripe: "Stripe",
   gatewayportone: "PortOne",
   gatewaysandbox: "the sandbox (no real money)",
   gatewaytoss: "Toss Payments",

@@ -38,6 +38,7 @@ export const ko = {
   openingTomorrow: "내일",
   ranking: "지금 많이 팔린 공연",
   rankSold: (percent) => `예매율 ${percent}%`,
+  rankWaiting: (fans) => `${fans}명이 기다려요`,
 };
 
 export const en = {
@@ -78,4 +79,5 @@ export const en = {
   openingTomorrow: "Tomorrow",
   ranking: "Selling fast",
   rankSold: (percent) => `${percent}% sold`,
+  rankWaiting: (fans) => `${fans} waiting for the opening`,
 };

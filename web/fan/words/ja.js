@@ -159,6 +159,7 @@ export default {
   gateNote: "入口でこのコードを見せてください。1回の入場に有効です。",
   gatewayinicis: "KG Inicis",
   gatewaykcp: "NHN KCP",
+  gatewaystripe: "Stripe",
   gatewayportone: "PortOne",
   gatewaysandbox: "テスト決済（実際の請求なし）",
   gatewaytoss: "Toss Payments",

@@ -167,6 +167,7 @@ export default {
   gateNote: "입장할 때 이 코드를 보여 주세요. 한 번만 쓸 수 있어요.",
   gatewayinicis: "KG이니시스",
   gatewaykcp: "NHN KCP",
+  gatewaystripe: "Stripe",
   gatewayportone: "포트원",
   gatewaysandbox: "모의 결제 (실제 돈은 오가지 않아요)",
   gatewaytoss: "토스페이먼츠",

@@ -159,6 +159,7 @@ export default {
   gateNote: "请在入口出示此二维码，仅限入场一次。",
   gatewayinicis: "KG Inicis",
   gatewaykcp: "NHN KCP",
+  gatewaystripe: "Stripe",
   gatewayportone: "PortOne",
   gatewaysandbox: "测试支付（不会真的扣款）",
   gatewaytoss: "Toss Payments",

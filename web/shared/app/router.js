@@ -2,6 +2,7 @@
 
 import { Problem } from "./api.js";
 import { el } from "../ui/dom.js";
+import { usePlace } from "../ui/format.js";
 import { t } from "../ui/i18n.js";
 
 let leave = new AbortController();
@@ -31,6 +32,7 @@ export function openPages({ routes, onShow, home, login, title }) {
     leave.abort(new DOMException("the page was left", "AbortError"));
     leave = new AbortController();
     const page = openPage(leave.signal, isAsked);
+    usePlace();
     main.className = "";
     main.replaceChildren(el("p", { class: "quiet loading", role: "status" }, t("loading")));
     onShow(page);

@@ -92,5 +92,6 @@ impl Client {
 
 /// Whether a retry may help: a server error, or our first attempt is still in progress there.
 fn is_passing(reply: &Reply) -> bool {
-    reply.status >= 500 || (reply.status == 409 && reply.text.contains("IDEMPOTEN"))
+    let is_in_progress = || ["IDEMPOTEN", "idempoten"].iter().any(|it| reply.text.contains(it));
+    reply.status >= 500 || (reply.status == 409 && is_in_progress())
 }

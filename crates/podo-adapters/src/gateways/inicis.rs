@@ -12,6 +12,7 @@ use aws_lc_rs::digest::{SHA256, SHA512};
 use podo_app::payments::port::gateway::{Device, Order, Returned};
 use podo_app::payments::port::payments::{Checkout, DueRefund, GatewayQuery};
 use podo_domain::payments::PaymentMethod;
+use podo_domain::payments::deposits::RefundAccount;
 use podo_domain::{PaymentId, Timestamp, Won};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -132,7 +133,10 @@ const fn window_method(method: PaymentMethod) -> &'static str {
         PaymentMethod::Payco => "onlypayco",
         PaymentMethod::SamsungPay => "onlyssp",
         PaymentMethod::Transfer => "DirectBank",
-        PaymentMethod::Card | PaymentMethod::Wallet | PaymentMethod::BoxOffice => "Card",
+        PaymentMethod::Card
+        | PaymentMethod::VirtualAccount
+        | PaymentMethod::Wallet
+        | PaymentMethod::BoxOffice => "Card",
     }
 }
 
@@ -153,12 +157,11 @@ fn paid_with(kind: &str, source: &str) -> Option<PaymentMethod> {
 fn read_charge(value: &Value) -> Book {
     let price = won(&value["TotPrice"]).unwrap_or(Won::ZERO);
     Book {
-        state: State::Captured,
         captured: price,
-        refunded: Won::ZERO,
         kept: keep(value, KEPT),
         reference: value["tid"].as_str().map(|tid| format!("tid:{tid}")),
         paid_with: paid_with(text(value, "payMethod"), text(value, "CARD_SrcCode")),
+        ..Book::is(State::Captured)
     }
 }
 
@@ -288,7 +291,12 @@ impl GatewayProtocol for Inicis {
         }
     }
 
-    fn refund(&self, refund: &DueRefund, now: Timestamp) -> Result<Call, String> {
+    fn refund(
+        &self,
+        refund: &DueRefund,
+        _account: Option<&RefundAccount>,
+        now: Timestamp,
+    ) -> Result<Call, String> {
         let tid = charge(refund.payment_key.as_deref()).ok_or("the charge has no name")?;
         let message = cut(&refund.reason, 100);
         if refund.amount == refund.captured {

@@ -13,6 +13,7 @@ use base64::engine::general_purpose::STANDARD;
 use podo_app::payments::port::gateway::{Device, Order, Returned};
 use podo_app::payments::port::payments::{Checkout, DueRefund, GatewayQuery};
 use podo_domain::payments::PaymentMethod;
+use podo_domain::payments::deposits::RefundAccount;
 use podo_domain::{PaymentId, Timestamp, Won};
 use rustls::pki_types::PrivatePkcs8KeyDer;
 use rustls::pki_types::pem::PemObject;
@@ -55,6 +56,7 @@ const fn codes(method: PaymentMethod) -> Codes {
         | PaymentMethod::TossPay
         | PaymentMethod::Payco
         | PaymentMethod::SamsungPay
+        | PaymentMethod::VirtualAccount
         | PaymentMethod::Wallet
         | PaymentMethod::BoxOffice => {
             Codes { window: "100000000000", page: "CARD", action: "card", pay_type: "PACA" }
@@ -72,6 +74,7 @@ const fn direct_field(method: PaymentMethod) -> Option<&'static str> {
         PaymentMethod::SamsungPay
         | PaymentMethod::Card
         | PaymentMethod::Transfer
+        | PaymentMethod::VirtualAccount
         | PaymentMethod::Wallet
         | PaymentMethod::BoxOffice => None,
     }
@@ -266,7 +269,7 @@ impl GatewayProtocol for Kcp {
         };
         let reference = value["tno"].as_str().map(|tno| format!("tno:{tno}"));
         let (kept, paid_with) = (keep(&value, KEPT), paid_with(&value));
-        Book { state, captured: amount, refunded, kept, reference, paid_with }
+        Book { captured: amount, refunded, kept, reference, paid_with, ..Book::is(state) }
     }
 
     fn void(&self, ask: &GatewayQuery, book: Option<&Book>, _now: Timestamp) -> Option<Call> {
@@ -285,7 +288,12 @@ impl GatewayProtocol for Kcp {
         }
     }
 
-    fn refund(&self, refund: &DueRefund, _now: Timestamp) -> Result<Call, String> {
+    fn refund(
+        &self,
+        refund: &DueRefund,
+        _account: Option<&RefundAccount>,
+        _now: Timestamp,
+    ) -> Result<Call, String> {
         let tno = charge(refund.payment_key.as_deref()).ok_or("the charge has no name")?;
         let left = refund.left_before().ok_or("more went back than came")?;
         let part = (refund.amount != refund.captured).then_some((refund.amount, left));
@@ -344,6 +352,7 @@ mod tests {
             method: PaymentMethod::Card,
             payment_key: Some(r#"{"tran_cd":"00100000","enc_data":"d","enc_info":"i"}"#.into()),
             amount: Won::new(70_000).unwrap(),
+            currency: podo_domain::Currency::Krw,
         }
     }
 

@@ -1,5 +1,6 @@
 //! PortOne V2 with manual confirmation: `developers.portone.io`, API 1.16.
 
+use crate::gateways::accounts;
 use crate::gateways::protocol::{
     Book, Call, CaptureReply, Content, GatewayProtocol, Refund, Reply, State, Void, cut, field,
     keep, text, won,
@@ -9,6 +10,7 @@ use crate::gateways::webhooks;
 use podo_app::payments::port::gateway::{Delivery, Hint, Order, Returned};
 use podo_app::payments::port::payments::{Checkout, DueRefund, GatewayQuery};
 use podo_domain::payments::PaymentMethod;
+use podo_domain::payments::deposits::RefundAccount;
 use podo_domain::{PaymentId, Refusal, Timestamp, Won};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -25,6 +27,8 @@ const KEPT: &[&str] = &[
     "channel.pgProvider",
     "method.type",
     "method.provider",
+    "method.bank",
+    "method.expiredAt",
     "amount.total",
     "amount.paid",
     "amount.cancelled",
@@ -68,20 +72,32 @@ impl PortOne {
             }
             "PAID" | "PARTIAL_CANCELLED" => State::Captured,
             "FAILED" | "CANCELLED" => State::Closed(status.to_owned()),
-            "READY" | "PENDING" | "PAY_PENDING" | "VIRTUAL_ACCOUNT_ISSUED" => State::Open,
+            "VIRTUAL_ACCOUNT_ISSUED" => accounts::of_portone(&value["method"]),
+            "READY" | "PENDING" | "PAY_PENDING" => State::Open,
             _ => State::Unreadable,
         };
-        let was_charged = matches!(status, "PAID" | "PARTIAL_CANCELLED" | "CANCELLED");
+        let refunded = won(&amount["cancelled"]).unwrap_or(Won::ZERO);
+        let was_charged = match status {
+            "PAID" | "PARTIAL_CANCELLED" => true,
+            // An account that was closed before its deposit has nothing to give back.
+            "CANCELLED" => {
+                let is_account = text(&value["method"], "type") == ACCOUNT;
+                !is_account || !refunded.is_zero()
+            }
+            _ => false,
+        };
         Book {
-            state,
             captured: if was_charged { total } else { Won::ZERO },
-            refunded: won(&amount["cancelled"]).unwrap_or(Won::ZERO),
+            refunded,
             kept: keep(value, KEPT),
-            reference: None,
             paid_with: paid_with(&value["method"]),
+            ..Book::is(state)
         }
     }
 }
+
+/// How replies name a virtual account.
+const ACCOUNT: &str = "PaymentMethodVirtualAccount";
 
 const fn easy_pay_of(method: PaymentMethod) -> Option<&'static str> {
     match method {
@@ -92,6 +108,7 @@ const fn easy_pay_of(method: PaymentMethod) -> Option<&'static str> {
         PaymentMethod::SamsungPay => Some("SAMSUNGPAY"),
         PaymentMethod::Card
         | PaymentMethod::Transfer
+        | PaymentMethod::VirtualAccount
         | PaymentMethod::Wallet
         | PaymentMethod::BoxOffice => None,
     }
@@ -101,6 +118,7 @@ fn paid_with(method: &Value) -> Option<PaymentMethod> {
     match text(method, "type") {
         "PaymentMethodCard" => Some(PaymentMethod::Card),
         "PaymentMethodTransfer" => Some(PaymentMethod::Transfer),
+        ACCOUNT => Some(PaymentMethod::VirtualAccount),
         "PaymentMethodEasyPay" => {
             let provider = text(method, "provider");
             let mut all = PaymentMethod::ALL.into_iter();
@@ -122,15 +140,16 @@ impl GatewayProtocol for PortOne {
         PaymentMethod::Payco,
         PaymentMethod::SamsungPay,
         PaymentMethod::Transfer,
+        PaymentMethod::VirtualAccount,
     ];
 
     fn checkout(&self, order: &Order<'_>, _registered: &Value) -> Option<Checkout> {
         let easy_pay = easy_pay_of(order.method);
-        let is_transfer = order.method == PaymentMethod::Transfer;
-        let method = match easy_pay {
-            Some(_) => "EASY_PAY",
-            None if is_transfer => "TRANSFER",
-            None => "CARD",
+        let method = match (order.method, easy_pay) {
+            (_, Some(_)) => "EASY_PAY",
+            (PaymentMethod::Transfer, None) => "TRANSFER",
+            (PaymentMethod::VirtualAccount, None) => "VIRTUAL_ACCOUNT",
+            (_, None) => "CARD",
         };
         let mut data = json!({
             "scriptUrl": "https://cdn.portone.io/v2/browser-sdk.js",
@@ -147,6 +166,9 @@ impl GatewayProtocol for PortOne {
         if let Some(provider) = easy_pay {
             let provider = format!("EASY_PAY_PROVIDER_{provider}");
             data["easyPay"] = json!({ "easyPayProvider": provider });
+        }
+        if let Some(due_at) = order.deposit_due {
+            data["virtualAccount"] = json!({ "accountExpiry": { "dueDate": due_at } });
         }
         Some(Checkout { gateway: Some(Self::NAME.into()), url: None, data: Some(data) })
     }
@@ -199,7 +221,12 @@ impl GatewayProtocol for PortOne {
         }
     }
 
-    fn void(&self, ask: &GatewayQuery, _book: Option<&Book>, _now: Timestamp) -> Option<Call> {
+    /// An account is closed instead.
+    fn void(&self, ask: &GatewayQuery, book: Option<&Book>, _now: Timestamp) -> Option<Call> {
+        if matches!(book.map(|book| &book.state), Some(State::Awaiting(_))) {
+            let path = format!("/virtual-account/close?storeId={}", self.settings.store_id);
+            return Some(self.call(ask.payment, &path, None, Content::Json(json!({}))));
+        }
         let body = json!({ "storeId": self.settings.store_id, "reason": "VOID" });
         let key = format!("{}void", ask.payment.order_id());
         Some(self.call(ask.payment, "/cancel", Some(key), Content::Json(body)))
@@ -210,6 +237,7 @@ impl GatewayProtocol for PortOne {
         let value = reply.json();
         match (reply.status, text(&value["cancellation"], "status"), text(&value, "type")) {
             (200..=299, "SUCCEEDED", _) => Void::Done("VOIDED"),
+            (200..=299, _, _) if value["closedAt"].is_string() => Void::Done("VOIDED"),
             // Requested isn't completed: their records will show it.
             (200..=299, _, _) => Void::Look,
             (404, _, "PAYMENT_NOT_FOUND") => Void::Done("NOT_FOUND"),
@@ -220,9 +248,14 @@ impl GatewayProtocol for PortOne {
         }
     }
 
-    fn refund(&self, refund: &DueRefund, _now: Timestamp) -> Result<Call, String> {
+    fn refund(
+        &self,
+        refund: &DueRefund,
+        account: Option<&RefundAccount>,
+        _now: Timestamp,
+    ) -> Result<Call, String> {
         let left = refund.left_before();
-        let body = json!({
+        let mut body = json!({
             "storeId": self.settings.store_id,
             "reason": cut(&refund.reason, 200),
             "amount": refund.amount,
@@ -230,6 +263,14 @@ impl GatewayProtocol for PortOne {
             "currentCancellableAmount": left.ok_or("more went back than came")?,
             "requester": "CUSTOMER",
         });
+        if refund.method == PaymentMethod::VirtualAccount {
+            let account = account.ok_or("no account to refund to")?;
+            body["refundAccount"] = json!({
+                "bank": account.bank,
+                "number": account.number,
+                "holderName": account.holder.as_str(),
+            });
+        }
         let key = refund.refund.uuid().simple().to_string();
         Ok(self.call(refund.payment, "/cancel", Some(key), Content::Json(body)))
     }
@@ -297,6 +338,7 @@ mod tests {
             method: PaymentMethod::Card,
             payment_key: Some("token".into()),
             amount: Won::new(90_000).unwrap(),
+            currency: podo_domain::Currency::Krw,
         }
     }
 
@@ -379,6 +421,7 @@ mod tests {
             method: PaymentMethod::Card,
             payment_key: None,
             amount: Won::new(30_000).unwrap(),
+            currency: podo_domain::Currency::Krw,
             reason: "못 가요".into(),
             number: 2,
             captured: Won::new(90_000).unwrap(),
@@ -387,9 +430,10 @@ mod tests {
                 refunded_before: Won::new(20_000).unwrap(),
                 book_before: None,
             },
+            account: None,
             attempts: 1,
         };
-        let call = portone().refund(&refund, Timestamp::from_ms(0)).unwrap();
+        let call = portone().refund(&refund, None, Timestamp::from_ms(0)).unwrap();
         let Content::Json(body) = call.body else { panic!() };
         assert_eq!(
             (&body["amount"], &body["currentCancellableAmount"]),

@@ -6,7 +6,8 @@ use podo_app::payments::port::gateway::Device;
 use podo_app::payments::port::gateway::{Delivery, Hint, Order, Returned};
 use podo_app::payments::port::payments::{Checkout, DueRefund, GatewayQuery};
 use podo_domain::payments::PaymentMethod;
-use podo_domain::{Refusal, Timestamp, Won};
+use podo_domain::payments::deposits::{RefundAccount, VirtualAccount};
+use podo_domain::{Currency, PaymentId, Refusal, Timestamp, Won};
 use serde_json::{Map, Value};
 use std::time::Duration;
 
@@ -59,6 +60,9 @@ pub(super) enum CaptureReply {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Book {
     pub(super) state: State,
+    /// The payment and the currency, of a gateway that is queried by ids of its own, which a browser
+    /// brought: a charge for another order says nothing about ours.
+    pub(super) subject: Option<(Option<PaymentId>, Option<Currency>)>,
     pub(super) captured: Won,
     pub(super) refunded: Won,
     /// Allow-listed fields, as JSON.
@@ -71,6 +75,8 @@ pub(super) struct Book {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum State {
     Captured,
+    /// A virtual account is issued; `captured` is what has come to it.
+    Awaiting(VirtualAccount),
     /// Final: nothing was charged, or all of it was refunded.
     Closed(String),
     /// It may still be charged.
@@ -85,6 +91,7 @@ impl Book {
     pub(super) fn is(state: State) -> Book {
         Book {
             state,
+            subject: None,
             captured: Won::ZERO,
             refunded: Won::ZERO,
             kept: None,
@@ -120,6 +127,8 @@ pub(super) trait GatewayProtocol: Send + Sync + 'static {
     /// The timeout of a reply.
     const PATIENCE: Duration;
     const METHODS: &'static [PaymentMethod];
+    /// Korean companies charge won only.
+    const CURRENCIES: &'static [Currency] = &[Currency::Krw];
 
     /// Registers the order before a browser can change it.
     fn register(&self, _order: &Order<'_>) -> Option<Call> {
@@ -145,7 +154,13 @@ pub(super) trait GatewayProtocol: Send + Sync + 'static {
 
     fn read_void(&self, reply: &Reply) -> Void;
 
-    fn refund(&self, refund: &DueRefund, now: Timestamp) -> Result<Call, String>;
+    /// A virtual account is refunded to `account`.
+    fn refund(
+        &self,
+        refund: &DueRefund,
+        account: Option<&RefundAccount>,
+        now: Timestamp,
+    ) -> Result<Call, String>;
 
     fn read_refund(&self, reply: &Reply) -> Refund;
 
@@ -209,10 +224,12 @@ pub(super) fn test_order(method: PaymentMethod, device: Device) -> Order<'static
     Order {
         payment: podo_domain::PaymentId::new(payment),
         amount: Won::new(50_000).unwrap_or(Won::ZERO),
+        currency: Currency::Krw,
         name: "포도 콘서트",
         customer: podo_domain::UserId::new(customer),
         method,
         device,
+        deposit_due: Some(Timestamp::from_ms(1_796_223_599_000)),
     }
 }
 

@@ -10,9 +10,10 @@ use podo_app::payments::port::gateway::{
 };
 use podo_app::payments::port::payments::{Checkout, DueRefund, GatewayQuery};
 use podo_app::{Error, Result};
+use podo_domain::payments::deposits::{Awaited, RefundAccount};
 use podo_domain::payments::refunds::RefundStep;
 use podo_domain::payments::{Outcome, PaymentMethod};
-use podo_domain::{Refusal, Timestamp};
+use podo_domain::{Currency, Refusal, Timestamp};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -30,7 +31,7 @@ impl<W: GatewayProtocol> Remote<W> {
     async fn look(&self, ask: &GatewayQuery, now: Timestamp) -> Option<Book> {
         let call = self.protocol.find(ask, now)?;
         match self.client.send(&call, now).await {
-            Sent::Answered(reply) => Some(self.protocol.read_book(&reply)),
+            Sent::Answered(reply) => Some(about(ask, self.protocol.read_book(&reply))),
             Sent::Lost | Sent::Nowhere => None,
         }
     }
@@ -44,7 +45,7 @@ impl<W: GatewayProtocol> Remote<W> {
             Some(State::Unreadable) => return unknown(),
             Some(State::Captured | State::Closed(_)) => return outcome_of(book),
             Some(State::Missing) => return refused("NOT_FOUND"),
-            Some(State::Open) | None => {}
+            Some(State::Open | State::Awaiting(_)) | None => {}
         }
         let Some(call) = self.protocol.void(ask, book.as_ref(), now) else { return unknown() };
         let Sent::Answered(reply) = self.client.send(&call, now).await else { return unknown() };
@@ -74,12 +75,17 @@ impl<W: GatewayProtocol> Remote<W> {
             State::Captured | State::Closed(_) => {
                 refund.in_book.step(book.captured, book.refunded) == RefundStep::Made
             }
-            State::Open | State::Missing | State::Unreadable => false,
+            State::Open | State::Awaiting(_) | State::Missing | State::Unreadable => false,
         }
     }
 
-    async fn make_refund(&self, refund: &DueRefund, now: Timestamp) -> RefundOutcome {
-        let call = match self.protocol.refund(refund, now) {
+    async fn make_refund(
+        &self,
+        refund: &DueRefund,
+        account: Option<&RefundAccount>,
+        now: Timestamp,
+    ) -> RefundOutcome {
+        let call = match self.protocol.refund(refund, account, now) {
             Ok(call) => call,
             Err(why) => return RefundOutcome::Later { why },
         };
@@ -99,6 +105,18 @@ impl<W: GatewayProtocol> Remote<W> {
     }
 }
 
+/// A fan's browser names the charge, so it may name one that paid for something else. That one must
+/// never settle this payment.
+fn about(ask: &GatewayQuery, book: Book) -> Book {
+    match book.subject {
+        Some(subject) if subject != (Some(ask.payment), Some(ask.currency)) => {
+            tracing::error!(payment = %ask.payment, "The gateway's record is of another payment");
+            Book::is(State::Missing)
+        }
+        Some(_) | None => book,
+    }
+}
+
 fn unknown() -> Answered {
     Answered { outcome: Outcome::Unknown, answer: None, reference: None, paid_with: None }
 }
@@ -113,6 +131,9 @@ fn outcome_of(book: Option<Book>) -> Answered {
     let Some(book) = book else { return unknown() };
     let outcome = match book.state {
         State::Captured => Outcome::Captured { amount: book.captured },
+        State::Awaiting(account) => {
+            Outcome::AwaitingDeposit(Awaited { account, received: book.captured })
+        }
         State::Closed(reason) => Outcome::NotCaptured { reason },
         // A missing order may still arrive: only a void rules that out.
         State::Open | State::Missing | State::Unreadable => Outcome::Unknown,
@@ -128,6 +149,10 @@ impl<W: GatewayProtocol> Gateway for Remote<W> {
 
     fn methods(&self) -> &'static [PaymentMethod] {
         W::METHODS
+    }
+
+    fn currencies(&self) -> &'static [Currency] {
+        W::CURRENCIES
     }
 
     async fn checkout(&self, order: &Order<'_>, now: Timestamp) -> Result<Checkout> {
@@ -152,7 +177,7 @@ impl<W: GatewayProtocol> Gateway for Remote<W> {
         };
         match self.client.send(&call, now).await {
             Sent::Answered(reply) => match self.protocol.read_capture(ask, &reply) {
-                CaptureReply::Charged(book) => outcome_of(Some(book)),
+                CaptureReply::Charged(book) => outcome_of(Some(about(ask, book))),
                 CaptureReply::Refused(reason) => refused(reason),
                 CaptureReply::Look => outcome_of(self.look(ask, now).await),
                 CaptureReply::Unknown => unknown(),
@@ -171,16 +196,23 @@ impl<W: GatewayProtocol> Gateway for Remote<W> {
         self.void_unless_captured(ask, now).await
     }
 
-    async fn refund(&self, refund: &DueRefund, now: Timestamp) -> RefundOutcome {
-        self.make_refund(refund, now).await
+    async fn refund(
+        &self,
+        refund: &DueRefund,
+        account: Option<&RefundAccount>,
+        now: Timestamp,
+    ) -> RefundOutcome {
+        self.make_refund(refund, account, now).await
     }
 
     async fn booked(&self, ask: &GatewayQuery, now: Timestamp) -> Option<Booked> {
         let book = self.look(ask, now).await?;
         match book.state {
-            State::Captured | State::Closed(_) | State::Open | State::Missing => {
-                Some(Booked { captured: book.captured, refunded: book.refunded })
-            }
+            State::Captured
+            | State::Awaiting(_)
+            | State::Closed(_)
+            | State::Open
+            | State::Missing => Some(Booked { captured: book.captured, refunded: book.refunded }),
             State::Unreadable => None,
         }
     }

@@ -8,8 +8,9 @@ use podo_app::payments::port::gateway::{
     Answered, Booked, Delivery, Gateway, Hint, Order, RefundOutcome,
 };
 use podo_app::payments::port::payments::{Checkout, DueRefund, GatewayQuery};
+use podo_domain::payments::deposits::{Awaited, Bank, RefundAccount, VirtualAccount};
 use podo_domain::payments::{Outcome, PaymentMethod};
-use podo_domain::{PaymentId, Refusal, Timestamp, Won};
+use podo_domain::{Currency, PaymentId, Refusal, Timestamp, Won};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::sync::Arc;
@@ -58,6 +59,8 @@ pub struct Page {
     pub voided: bool,
     /// The number of capture requests.
     pub asked: u32,
+    /// Whether a virtual account is issued; `captured` is what came to it.
+    pub awaits: bool,
 }
 
 /// The gateway's own ledger.
@@ -98,6 +101,7 @@ impl Sandbox {
                 refunded: Won::ZERO,
                 voided: false,
                 asked: 0,
+                awaits: false,
             };
             self.book.write_page(payment, page, now).await?;
         }
@@ -115,6 +119,9 @@ impl Sandbox {
             Choice::Approve | Choice::Duplicate | Choice::Late => true,
             Choice::Decline | Choice::Timeout => false,
         };
+        if ask.method == PaymentMethod::VirtualAccount {
+            return self.issue(ask, page, charges, now).await;
+        }
         // Two requests make one charge: our id is the key.
         let captured = match (charges, page.captured.is_zero()) {
             (true, true) => ask.amount,
@@ -130,10 +137,39 @@ impl Sandbox {
         })
     }
 
+    /// Approved and late orders get an account; two requests get the same one.
+    async fn issue(
+        &self,
+        ask: &GatewayQuery,
+        page: Page,
+        issues: bool,
+        now: Timestamp,
+    ) -> Result<Outcome> {
+        let next = Page { amount: ask.amount, asked: page.asked + 1, awaits: issues, ..page };
+        self.book.write_page(ask.payment, next.clone(), now).await?;
+        Ok(match next.choice {
+            Choice::Approve | Choice::Duplicate => of_account(ask, &next),
+            Choice::Decline => declined("REJECT_BANK"),
+            Choice::Timeout | Choice::Late => Outcome::Unknown,
+        })
+    }
+
+    /// Money comes to an account, as a bank reports it: any amount, also when it is closed. Returns
+    /// false if no account was issued.
+    pub async fn deposit(&self, payment: PaymentId, amount: Won, now: Timestamp) -> Result<bool> {
+        let Some(page) = self.book.page(payment).await?.filter(|page| page.awaits) else {
+            return Ok(false);
+        };
+        let captured = page.captured.checked_add(amount).unwrap_or(page.captured);
+        self.book.write_page(payment, Page { captured, ..page }, now).await?;
+        Ok(true)
+    }
+
     async fn try_find(&self, ask: &GatewayQuery) -> Result<Outcome> {
         let page = self.book.page(ask.payment).await?;
         Ok(match page {
             None => declined("NOT_FOUND"),
+            Some(page) if page.awaits => of_account(ask, &page),
             Some(page) if !page.captured.is_zero() => Outcome::Captured { amount: page.captured },
             Some(page) if page.voided => declined("VOIDED"),
             Some(page) => match page.choice {
@@ -147,6 +183,11 @@ impl Sandbox {
 
     async fn try_void(&self, ask: &GatewayQuery, now: Timestamp) -> Result<Outcome> {
         match self.book.page(ask.payment).await? {
+            Some(page) if page.awaits => {
+                let next = Page { voided: true, ..page };
+                self.book.write_page(ask.payment, next.clone(), now).await?;
+                Ok(of_account(ask, &next))
+            }
             Some(page) if !page.captured.is_zero() => {
                 Ok(Outcome::Captured { amount: page.captured })
             }
@@ -168,6 +209,30 @@ impl Sandbox {
     }
 }
 
+/// What an account says: its money counts when the price has come, or when the account is closed.
+fn of_account(ask: &GatewayQuery, page: &Page) -> Outcome {
+    let is_over = page.voided || page.captured >= page.amount;
+    match (is_over, page.captured.is_zero()) {
+        (true, false) => Outcome::Captured { amount: page.captured },
+        (true, true) => declined("VOIDED"),
+        (false, _) => Outcome::AwaitingDeposit(Awaited {
+            account: account_of(ask.payment),
+            received: page.captured,
+        }),
+    }
+}
+
+/// An account of the invented bank: the same for every question.
+fn account_of(payment: PaymentId) -> VirtualAccount {
+    let number = payment.uuid().as_u128() % 100_000_000_000;
+    VirtualAccount {
+        bank: Bank::Shinhan.as_str().to_owned(),
+        number: format!("562{number:011}"),
+        holder: "포도 샌드박스".to_owned(),
+        until: None,
+    }
+}
+
 fn declined(reason: &str) -> Outcome {
     Outcome::NotCaptured { reason: reason.to_owned() }
 }
@@ -182,6 +247,7 @@ fn answered(ask: &GatewayQuery, outcome: Result<Outcome>) -> Answered {
         Outcome::NotCaptured { reason } => {
             Some(format!(r#"{{"status":"ABORTED","code":"{reason}"}}"#))
         }
+        Outcome::AwaitingDeposit(_) => Some(r#"{"status":"WAITING_FOR_DEPOSIT"}"#.to_owned()),
         Outcome::Unknown => None,
     };
     let is_charged = matches!(outcome, Outcome::Captured { .. });
@@ -203,13 +269,21 @@ impl Gateway for Sandbox {
             PaymentMethod::Payco,
             PaymentMethod::SamsungPay,
             PaymentMethod::Transfer,
+            PaymentMethod::VirtualAccount,
         ]
+    }
+
+    fn currencies(&self) -> &'static [Currency] {
+        &Currency::ALL
     }
 
     async fn checkout(&self, order: &Order<'_>, _now: Timestamp) -> Result<Checkout> {
         let (order_id, amount) = (order.payment.order_id(), order.amount.get());
         let method = order.method.as_str();
-        let url = format!("/pay/sandbox?orderId={order_id}&amount={amount}&method={method}");
+        let currency = order.currency.as_str();
+        let url = format!(
+            "/pay/sandbox?orderId={order_id}&amount={amount}&currency={currency}&method={method}"
+        );
         Ok(Checkout { gateway: Some(NAME.into()), url: Some(url), data: None })
     }
 
@@ -225,7 +299,15 @@ impl Gateway for Sandbox {
         answered(ask, self.try_void(ask, now).await)
     }
 
-    async fn refund(&self, refund: &DueRefund, now: Timestamp) -> RefundOutcome {
+    async fn refund(
+        &self,
+        refund: &DueRefund,
+        account: Option<&RefundAccount>,
+        now: Timestamp,
+    ) -> RefundOutcome {
+        if refund.method == PaymentMethod::VirtualAccount && account.is_none() {
+            return RefundOutcome::Later { why: "no account to refund to".to_owned() };
+        }
         match self.try_refund(refund, now).await {
             Ok(()) => RefundOutcome::Refunded,
             Err(error) => RefundOutcome::Later { why: error.to_string() },

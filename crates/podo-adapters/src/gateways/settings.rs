@@ -6,6 +6,7 @@ use crate::gateways::kcp::Kcp;
 use crate::gateways::portone::PortOne;
 use crate::gateways::protocol::GatewayProtocol;
 use crate::gateways::remote::Remote;
+use crate::gateways::stripe::Stripe;
 use crate::gateways::toss::Toss;
 use podo_app::operations::port::clock::Rng;
 use podo_app::payments::port::gateway::Gateway;
@@ -24,6 +25,7 @@ pub struct GatewaySettings {
     pub portone: Option<PortOneSettings>,
     pub inicis: Option<InicisSettings>,
     pub kcp: Option<KcpSettings>,
+    pub stripe: Option<StripeSettings>,
 }
 
 pub struct TossSettings {
@@ -60,6 +62,14 @@ pub struct KcpSettings {
     pub private_key: PathBuf,
 }
 
+pub struct StripeSettings {
+    pub url: String,
+    pub publishable_key: String,
+    pub secret_key: String,
+    /// Two during a rotation.
+    pub webhook_secrets: Vec<String>,
+}
+
 /// Creates a transport with this timeout.
 type Connect<'c> = &'c dyn Fn(Duration) -> Result<Arc<dyn Transport>, String>;
 
@@ -80,12 +90,14 @@ impl GatewaySettings {
         let portone = self.portone.map(|it| PortOne::new(it, &home));
         let inicis = self.inicis.map(|it| Inicis::new(it, &home));
         let kcp = self.kcp.map(|it| Kcp::new(&it, &home)).transpose()?;
+        let stripe = self.stripe.map(|it| Stripe::new(it, &home));
         let open = Open { patience, rng, connect };
         let gateways = [
             open.gateway(toss)?,
             open.gateway(portone)?,
             open.gateway(inicis)?,
             open.gateway(kcp)?,
+            open.gateway(stripe)?,
         ];
         Ok(gateways.into_iter().flatten().collect())
     }

@@ -1,5 +1,6 @@
 //! Toss Payments: `docs.tosspayments.com`, version 2022-11-16.
 
+use crate::gateways::accounts;
 use crate::gateways::protocol::{
     Book, Call, CaptureReply, Content, GatewayProtocol, Refund, Reply, State, Void, cut, field,
     hex_digest, keep, text, won,
@@ -11,6 +12,7 @@ use base64::engine::general_purpose::STANDARD;
 use podo_app::payments::port::gateway::{Delivery, Hint, Order, Returned};
 use podo_app::payments::port::payments::{Checkout, DueRefund, GatewayQuery};
 use podo_domain::payments::PaymentMethod;
+use podo_domain::payments::deposits::RefundAccount;
 use podo_domain::{PaymentId, Refusal, Timestamp, Won};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -29,6 +31,8 @@ const KEPT: &[&str] = &[
     "card.approveNo",
     "card.installmentPlanMonths",
     "easyPay.provider",
+    "virtualAccount.bankCode",
+    "virtualAccount.dueDate",
     "code",
 ];
 
@@ -80,18 +84,19 @@ fn read_payment(value: &Value) -> Book {
         _ if !["", "KRW"].contains(&text(value, "currency")) => State::Unreadable,
         "DONE" | "PARTIAL_CANCELED" => State::Captured,
         status @ ("CANCELED" | "ABORTED" | "EXPIRED") => State::Closed(status.to_owned()),
-        "READY" | "IN_PROGRESS" | "WAITING_FOR_DEPOSIT" => State::Open,
+        "WAITING_FOR_DEPOSIT" => accounts::of_toss(&value["virtualAccount"]),
+        "READY" | "IN_PROGRESS" => State::Open,
         _ => State::Unreadable,
     };
     let was_charged = matches!(text(value, "status"), "DONE" | "PARTIAL_CANCELED" | "CANCELED");
     let captured = if was_charged { total } else { Won::ZERO };
     Book {
-        state,
         captured,
         refunded: captured.checked_sub(balance).unwrap_or(Won::ZERO),
         kept: keep(value, KEPT),
         reference: value["paymentKey"].as_str().map(str::to_owned),
         paid_with: paid_with(value),
+        ..Book::is(state)
     }
 }
 
@@ -105,6 +110,7 @@ const fn easy_pay_of(method: PaymentMethod) -> Option<&'static str> {
         PaymentMethod::SamsungPay => Some("SAMSUNGPAY"),
         PaymentMethod::Card
         | PaymentMethod::Transfer
+        | PaymentMethod::VirtualAccount
         | PaymentMethod::Wallet
         | PaymentMethod::BoxOffice => None,
     }
@@ -115,6 +121,7 @@ fn paid_with(value: &Value) -> Option<PaymentMethod> {
     match text(value, "method") {
         "카드" | "CARD" => Some(PaymentMethod::Card),
         "계좌이체" | "TRANSFER" => Some(PaymentMethod::Transfer),
+        "가상계좌" | "VIRTUAL_ACCOUNT" => Some(PaymentMethod::VirtualAccount),
         "간편결제" | "EASY_PAY" => match text(&value["easyPay"], "provider") {
             "카카오페이" | "KAKAOPAY" => Some(PaymentMethod::KakaoPay),
             "네이버페이" | "NAVERPAY" => Some(PaymentMethod::NaverPay),
@@ -138,14 +145,22 @@ impl GatewayProtocol for Toss {
         PaymentMethod::Payco,
         PaymentMethod::SamsungPay,
         PaymentMethod::Transfer,
+        PaymentMethod::VirtualAccount,
     ];
 
     fn checkout(&self, order: &Order<'_>, _registered: &Value) -> Option<Checkout> {
+        let method = if order.method == PaymentMethod::Transfer {
+            "TRANSFER"
+        } else if order.method == PaymentMethod::VirtualAccount {
+            "VIRTUAL_ACCOUNT"
+        } else {
+            "CARD"
+        };
         let mut data = json!({
             "scriptUrl": "https://js.tosspayments.com/v2/standard",
             "clientKey": self.settings.client_key,
             "customerKey": order.customer,
-            "method": if order.method == PaymentMethod::Transfer { "TRANSFER" } else { "CARD" },
+            "method": method,
             "orderId": order.payment.order_id(),
             "orderName": cut(order.name, 100),
             "amount": { "currency": "KRW", "value": order.amount },
@@ -155,6 +170,10 @@ impl GatewayProtocol for Toss {
         });
         if let Some(easy_pay) = easy_pay_of(order.method) {
             data["card"] = json!({ "flowMode": "DIRECT", "easyPay": easy_pay });
+        }
+        if let Some(due_at) = order.deposit_due {
+            let due = due_at.seoul_time();
+            data["virtualAccount"] = json!({ "dueDate": due, "useEscrow": false });
         }
         Some(Checkout { gateway: Some(Self::NAME.into()), url: None, data: Some(data) })
     }
@@ -172,7 +191,7 @@ impl GatewayProtocol for Toss {
         if reply.is_ok() {
             let book = read_payment(&value);
             let is_ours = text(&value, "orderId") == ask.payment.order_id();
-            return if is_ours && book.state == State::Captured {
+            return if is_ours && matches!(book.state, State::Captured | State::Awaiting(_)) {
                 CaptureReply::Charged(book)
             } else {
                 CaptureReply::Look
@@ -226,11 +245,24 @@ impl GatewayProtocol for Toss {
         }
     }
 
-    fn refund(&self, refund: &DueRefund, _now: Timestamp) -> Result<Call, String> {
+    fn refund(
+        &self,
+        refund: &DueRefund,
+        account: Option<&RefundAccount>,
+        _now: Timestamp,
+    ) -> Result<Call, String> {
         let key = refund.payment_key.as_deref().filter(|key| is_key(key));
         let key = key.ok_or("no payment key")?;
-        let body =
+        let mut body =
             json!({ "cancelReason": cut(&refund.reason, 200), "cancelAmount": refund.amount });
+        if refund.method == PaymentMethod::VirtualAccount {
+            let account = account.ok_or("no account to refund to")?;
+            body["refundReceiveAccount"] = json!({
+                "bank": account.bank.code(),
+                "accountNumber": account.number.as_str(),
+                "holderName": account.holder.as_str(),
+            });
+        }
         Ok(self.cancel(key, refund.refund.uuid().simple().to_string(), body))
     }
 
@@ -256,7 +288,9 @@ impl GatewayProtocol for Toss {
         Ok(Hint {
             id: named.map_or_else(|| hex_digest(&SHA256, body), str::to_owned),
             kind: cut(text(&value, "eventType"), 60).to_owned(),
-            payment: PaymentId::from_order_id(text(&value["data"], "orderId")),
+            // A deposit's webhook names the order beside its type.
+            payment: PaymentId::from_order_id(text(&value["data"], "orderId"))
+                .or_else(|| PaymentId::from_order_id(text(&value, "orderId"))),
         })
     }
 
@@ -293,6 +327,7 @@ mod tests {
             method: PaymentMethod::Card,
             payment_key: Some("tgen_20261116abc".into()),
             amount: Won::new(150_000).unwrap(),
+            currency: podo_domain::Currency::Krw,
         }
     }
 

@@ -29,7 +29,7 @@ use podo_domain::booking::issued::Channel;
 use podo_domain::booking::reservations::Reservation;
 use podo_domain::catalog::ScheduleStatus;
 use podo_domain::payments::{Payment, PaymentMethod, PaymentStatus};
-use podo_domain::{EventId, PaymentId, RefundId, ReservationId, Timestamp, UserId, Won};
+use podo_domain::{Currency, EventId, PaymentId, RefundId, ReservationId, Timestamp, UserId, Won};
 
 commands! {
     impl Payments for SqlStore {
@@ -79,6 +79,7 @@ pub(super) struct PaymentRow {
     pub(super) payment: Payment,
     pub(super) reservation: ReservationId,
     pub(super) user: UserId,
+    pub(super) currency: Currency,
     pub(super) gateway: Option<String>,
     pub(super) gateway_ref: Option<String>,
     pub(super) confirm_key: Option<String>,
@@ -87,7 +88,7 @@ pub(super) struct PaymentRow {
 pub(super) async fn load(tx: &mut dyn Tx, id: PaymentId) -> Result<Option<PaymentRow>> {
     let sql = "select id as payment_id, method, status as payment_status, amount as payment_amount,
                       captured, refunded, promised, reservation_id, user_id as payer_id,
-                      gateway, gateway_ref, confirm_key
+                      gateway, gateway_ref, confirm_key, currency
                  from payments where id = $1";
     tx.row(sql, params![id]).await?.as_ref().map(read_payment).transpose()
 }
@@ -106,6 +107,7 @@ fn read_payment(row: &Row) -> Result<PaymentRow> {
         payment,
         reservation: row.get("reservation_id")?,
         user: row.get("payer_id")?,
+        currency: row.parse("currency", Currency::parse)?,
         gateway: row.get("gateway")?,
         gateway_ref: row.get("gateway_ref")?,
         confirm_key: row.get("confirm_key")?,
@@ -135,7 +137,7 @@ pub(super) async fn load_purchase(tx: &mut dyn Tx, id: PaymentId) -> Result<Opti
                       p.confirm_key,
                       r.id, r.user_id, r.schedule_id, r.status, r.hold_expires_at, r.amount,
                       r.version, r.payment_window_given, r.retry_window_given, r.place_number,
-                      r.phase_id, r.order_fee, r.promotion_id, r.channel,
+                      r.phase_id, r.order_fee, r.promotion_id, r.channel, r.currency,
                       s.status as schedule_status,
                       s.event_id
                  from payments p join reservations r on r.id = p.reservation_id
@@ -160,8 +162,8 @@ async fn insert(
 ) -> Result<()> {
     let sql = "insert into payments
                  (id, reservation_id, user_id, method, gateway, status, amount, captured,
-                  created_at, updated_at)
-               values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9)";
+                  created_at, updated_at, currency)
+               values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, $10)";
     let values = params![
         payment.id,
         reservation.id,
@@ -171,7 +173,8 @@ async fn insert(
         payment.status.as_str(),
         payment.amount,
         payment.captured,
-        now
+        now,
+        reservation.currency.as_str()
     ];
     tx.add(sql, vec![values.to_vec()]).await?;
     let chosen = "insert into payment_history (payment_id, step, status, amount, created_at)
@@ -235,7 +238,7 @@ pub(super) async fn cancel_ready(
     // Find and read in one statement: between two, a concurrent confirm could change the status.
     let sql = "select id as payment_id, method, status as payment_status, amount as payment_amount,
                       captured, refunded, promised, reservation_id, user_id as payer_id,
-                      gateway, gateway_ref, confirm_key
+                      gateway, gateway_ref, confirm_key, currency
                  from payments where reservation_id = $1 and status = 'READY'";
     let Some(row) = tx.row(sql, params![reservation]).await? else { return Ok(()) };
     let ready = read_payment(&row)?;

@@ -29,6 +29,7 @@ use podo_app::operations::port::admin_search::{AdminSearch, Look, PersonSearch};
 use podo_app::operations::port::idempotency::IdempotencyKeys;
 use podo_app::operations::port::job_runs::JobRuns;
 use podo_app::operations::port::records::Records;
+use podo_app::payments::port::deposits::{Deposits, TakeClosing, TakeWatched};
 use podo_app::payments::port::gateway_webhooks::Webhooks;
 use podo_app::payments::port::payments::{
     CancelPayment, NeverMade, Payments, PutOffRefund, SettlePayment,
@@ -323,6 +324,11 @@ async fn refund(world: &World) {
     let put_off = PutOffRefund { refund, attempts: 1, error, next_at, now };
     store.put_off_refund(put_off).await.unwrap();
     store.finish_refund(refund, at(9)).await.unwrap();
+    let (now, until, limit) = (at(5), at(9), 10);
+    store.take_closing(TakeClosing { now, until, limit }).await.unwrap();
+    let watched = TakeWatched { now, again_at: until, later_at: until, limit };
+    store.take_watched(watched).await.unwrap();
+    store.remind_depositors(now, until, limit).await.unwrap();
 }
 
 /// Holds that are released, taken over and swept.
@@ -441,6 +447,7 @@ async fn rest_of_the_jobs(world: &World) {
     store.open_changes(UserId::new(world.id()), at(0)).await.unwrap();
     store.sale_reminders_of(UserId::new(world.id())).await.unwrap();
     store.followed_artists(UserId::new(world.id())).await.unwrap();
+    store.interest_in(world.event).await.unwrap();
     let subject = Subject::Reservation(ReservationId::new(world.id()));
     store.show_facts(vec![subject, Subject::Schedule(schedule)]).await.unwrap();
     store.take_deliveries(at(0), at(9), 100).await.unwrap();

@@ -124,6 +124,13 @@ insert into refunds (id, payment_id, reservation_id, user_id, amount, status, re
     created_at, updated_at)
 select gen_random_uuid(), payment_id, reservation_id, user_id, 100000, 'REFUNDED', 'FAN', t, t, t from n;
 
+insert into deposits (payment_id, due_at, bank, account_number, holder, issued_at, received,
+    watch_until, created_at, updated_at)
+select payment_id, t, 'SHINHAN', '562', 'x', t, 100000, t, t, t from n where i % 10 = 0;
+
+insert into refund_accounts (id, user_id, account, created_at, updated_at)
+select payment_id, user_id, '\x01', t, t from n where i % 10 = 0;
+
 insert into refund_runs (schedule_id, status, n_reservations, created_at, updated_at)
 select md5('schedule' || i)::uuid, 'DONE', 1, t, t from n;
 

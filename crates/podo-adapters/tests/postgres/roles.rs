@@ -72,6 +72,7 @@ async fn a_service_reads_and_writes_its_own_tables_and_no_others() {
     check("select code from payment_service.tickets", &[Sales, ReadOnly]);
     check("select email from payment_service.ticket_claims", &[User, Sales]);
     check("select token_hash from payment_service.ticket_claims", &[Sales]);
+    check("select account from payment_service.refund_accounts", &[User, Sales, Worker]);
     check("select name from reservation_service.issued_orders", &[User, Sales]);
     check("delete from reservation_service.issued_orders where false", &[Worker]);
     check("select hash from reservation_service.issued_lookups", &[Sales]);

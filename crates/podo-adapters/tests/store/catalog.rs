@@ -11,7 +11,7 @@ use podo_app::catalog::port::{
 };
 use podo_app::store::PageRequest;
 use podo_domain::catalog::images::ImageHash;
-use podo_domain::catalog::{EventStatus, NewEvent, ScheduleStatus};
+use podo_domain::catalog::{EventStatus, NewEvent, SaleTerms, ScheduleStatus};
 use podo_domain::waiting_room::{QueueMode, QueueSettings};
 use podo_domain::{EventId, HallId, Refusal, ScheduleId, Timestamp, VenueId};
 use std::collections::BTreeMap;
@@ -101,6 +101,7 @@ async fn an_event_needs_a_hall_of_its_venue_and_dates_need_a_living_event() {
             VenueId::new(world.id()),
             world.hall,
         ),
+        terms: SaleTerms::default(),
         now: at(0),
     };
     assert_eq!(refusal(world.store.create_event(command).await), Refusal::NotFound);

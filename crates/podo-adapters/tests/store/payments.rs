@@ -1,5 +1,7 @@
 //! Payments, refunds, wallets, idempotency keys.
 
+#[path = "payments/deposits.rs"]
+pub(crate) mod deposits;
 #[path = "payments/four_eyes.rs"]
 pub(crate) mod four_eyes;
 #[path = "payments/gateway_webhooks.rs"]

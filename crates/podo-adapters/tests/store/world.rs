@@ -21,7 +21,9 @@ use podo_app::{Error, Result};
 use podo_domain::booking::reservations::ReservationStatus;
 use podo_domain::booking::seats::SEATS_PER_ORDER;
 use podo_domain::catalog::text::Line;
-use podo_domain::catalog::{GridTemplate, NewEvent, ResaleDelay, ScheduleTimes, SeatTemplate};
+use podo_domain::catalog::{
+    GridTemplate, NewEvent, ResaleDelay, SaleTerms, ScheduleTimes, SeatTemplate,
+};
 use podo_domain::identity::Role;
 use podo_domain::messaging::messages::MessageKind;
 use podo_domain::waiting_room::{Entry, QueueSettings};
@@ -177,7 +179,15 @@ impl World {
     async fn build_hall(&self, plan: &Plan) {
         let (actor, venue, now) = (self.admin, self.venue, at(-90_000));
         let (name, address, city) = ("Olympic Hall".into(), "424".into(), "Seoul".into());
-        let command = CreateVenue { actor, venue, name, address, city, now };
+        let command = CreateVenue {
+            actor,
+            venue,
+            name,
+            address,
+            city,
+            time_zone: "Asia/Seoul".to_owned(),
+            now,
+        };
         self.store.create_venue(command).await.unwrap();
         let rows: Vec<String> =
             (0..plan.rows).map(|row| char::from(b'A' + row).to_string()).collect();
@@ -197,7 +207,10 @@ impl World {
     async fn put_on_sale(&self, plan: &Plan) {
         let (actor, event, now) = (self.admin, self.event, at(-90_000));
         let new = NewEvent::new(line("Podo Live"), line("The Grapes"), self.venue, self.hall);
-        self.store.create_event(CreateEvent { actor, event, new, now }).await.unwrap();
+        self.store
+            .create_event(CreateEvent { actor, event, new, terms: SaleTerms::default(), now })
+            .await
+            .unwrap();
         let command = self.schedule_command(self.schedule, plan.seats_per_person);
         self.store.create_schedule(command).await.unwrap();
         let command = ChangeEvent { actor, event, verb: EventVerb::Open, now };

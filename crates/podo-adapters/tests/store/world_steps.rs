@@ -47,7 +47,14 @@ impl World {
     pub(crate) async fn charge(&self, fan: &Fan, amount: i64) {
         let key = self.key(fan, "wallet/charge");
         let ledger = LedgerId::new(self.id());
-        let command = ChargeWallet { key, user: fan.id, ledger, amount: won(amount), now: at(0) };
+        let command = ChargeWallet {
+            key,
+            user: fan.id,
+            ledger,
+            amount: won(amount),
+            currency: podo_domain::Currency::Krw,
+            now: at(0),
+        };
         self.store.charge_wallet(command).await.unwrap();
     }
 
@@ -69,6 +76,7 @@ impl World {
             user: fan.id,
             method,
             gateway,
+            deposit_due: None,
             checkout: Checkout { gateway: gateway.map(str::to_owned), url: None, data: None },
             now,
         }

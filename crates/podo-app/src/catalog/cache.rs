@@ -35,6 +35,8 @@ pub(super) struct EventRecords {
     pub(super) refund_policy: EventPolicy,
     pub(super) gallery: Vec<ImageView>,
     pub(super) venue_address: String,
+    /// Fans who want to be reminded of it.
+    pub(super) interested: u64,
 }
 
 pub struct CatalogCache {
@@ -90,6 +92,7 @@ impl CatalogCache {
                 refund_policy: refund_policy.ok_or(Refusal::NotFound)?,
                 gallery: context.store.gallery(event).await?,
                 venue_address: context.store.venue_address(event).await?.unwrap_or_default(),
+                interested: context.store.interest_in(event).await?,
             };
             Ok(Expiring { value: Arc::new(records), until })
         };

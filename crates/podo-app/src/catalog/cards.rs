@@ -30,6 +30,8 @@ pub struct EventCard {
     /// Seats of the dates that are on sale, and how many of them are available.
     pub seats: u32,
     pub seats_left: u32,
+    /// How many fans want to be reminded of its openings or follow its artist.
+    pub interested: u64,
     /// The openings ahead, the earliest first.
     pub openings: Vec<Opening>,
 }
@@ -80,7 +82,8 @@ pub async fn list_cards(
         for event in found.items {
             let records = context.catalog.cache.event(context, event.id).await?;
             let left = seats_left(context, &records, now).await?;
-            cards.push(card_of(event, &records.schedules, left, now));
+            let card = card_of(event, &records.schedules, left, now);
+            cards.push(EventCard { interested: records.interested, ..card });
         }
         cards.retain(is_cheap);
         let n_missing = page.limit.saturating_sub(u32::try_from(cards.len()).unwrap_or(u32::MAX));
@@ -196,6 +199,7 @@ fn card_of(
         price_from: dates.iter().filter_map(|it| price_from(it, now)).min(),
         seats: on_sale().map(|it| it.n_seats).sum(),
         seats_left,
+        interested: 0,
         openings,
     }
 }

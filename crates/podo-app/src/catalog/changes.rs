@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::payments::port::sales::EventSold;
 use crate::store::{Page, PageRequest};
 use podo_domain::catalog::text::{FieldError, Line};
-use podo_domain::catalog::{EventEdit, ScheduleChange, SeatTemplate};
+use podo_domain::catalog::{EventEdit, SaleTerms, ScheduleChange, SeatTemplate};
 use podo_domain::{EventId, HallId, Refusal, ScheduleId, UserId, VenueId};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -100,6 +100,7 @@ pub async fn show_any_event(context: &AppContext, event: EventId) -> Result<Even
         refund_policy: context.store.refund_policy(event).await?.ok_or(Refusal::NotFound)?,
         gallery: context.store.gallery(event).await?,
         venue_address: context.store.venue_address(event).await?.unwrap_or_default(),
+        interested: context.store.interest_in(event).await?,
     };
     Ok(detail_of(&records, context.now()))
 }
@@ -135,7 +136,7 @@ pub async fn edit_venue(
     Ok(())
 }
 
-fn check_zone(name: Line<64>) -> Result<String> {
+pub(super) fn check_zone(name: Line<64>) -> Result<String> {
     let name = String::from(name);
     let is_known = jiff::tz::TimeZone::get(&name).is_ok();
     let problem = FieldError::NotAZone;
@@ -165,7 +166,13 @@ pub async fn edit_event(
     event: EventId,
     edit: EventEdit,
 ) -> Result<EventDetail> {
-    let command = EditEvent { actor, event, edit, now: context.now() };
+    let home = context.rules.currency;
+    if edit.currency.is_some() || edit.payment_methods.is_some() {
+        let before = context.store.event(event).await?.ok_or(Refusal::NotFound)?;
+        let before = SaleTerms { currency: before.currency, methods: before.payment_methods };
+        context.refuse_uncharged(&before.change(&edit, false, home)?)?;
+    }
+    let command = EditEvent { actor, event, edit, home, now: context.now() };
     context.store.edit_event(command).await?;
     forget_schedules(context, event).await?;
     context.catalog.cache.invalidate(context).await;

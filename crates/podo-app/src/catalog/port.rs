@@ -9,12 +9,12 @@ use podo_domain::booking::order::price_changes::PriceChanges;
 use podo_domain::booking::seats::{Seat, SeatStanding};
 use podo_domain::catalog::phases::{Phase, PhaseMoment, phase_at};
 use podo_domain::catalog::{
-    EventEdit, EventStatus, Genre, NewEvent, ResaleDelay, ScheduleChange, ScheduleStatus,
-    ScheduleTerms, ScheduleTimes, SeatTemplate,
+    EventEdit, EventStatus, Genre, NewEvent, ResaleDelay, SaleTerms, ScheduleChange,
+    ScheduleStatus, ScheduleTerms, ScheduleTimes, SeatTemplate,
 };
 use podo_domain::id::SeatIndex;
 use podo_domain::waiting_room::QueueSettings;
-use podo_domain::{EventId, HallId, ScheduleId, Timestamp, UserId, VenueId, Won};
+use podo_domain::{Currency, EventId, HallId, ScheduleId, Timestamp, UserId, VenueId, Won};
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Clone, Debug)]
@@ -24,6 +24,7 @@ pub struct CreateVenue {
     pub name: String,
     pub address: String,
     pub city: String,
+    pub time_zone: String,
     pub now: Timestamp,
 }
 
@@ -43,6 +44,7 @@ pub struct CreateEvent {
     pub actor: UserId,
     pub event: EventId,
     pub new: NewEvent,
+    pub terms: SaleTerms,
     pub now: Timestamp,
 }
 
@@ -117,6 +119,8 @@ pub struct EditEvent {
     pub actor: UserId,
     pub event: EventId,
     pub edit: EventEdit,
+    /// The currency of the wallets.
+    pub home: Currency,
     pub now: Timestamp,
 }
 
@@ -174,6 +178,10 @@ pub struct ScheduleRecord {
     pub event: EventId,
     pub event_status: EventStatus,
     pub event_title: String,
+    /// Of all amounts.
+    pub currency: Currency,
+    /// The venue's.
+    pub time_zone: String,
     pub sequence: u32,
     pub times: ScheduleTimes,
     pub status: ScheduleStatus,
@@ -294,7 +302,8 @@ pub trait Catalog: Send + Sync {
     /// Refusals: `NotFound`, `NameTaken`.
     async fn edit_hall(&self, command: EditHall) -> Result<()>;
 
-    /// Refusals: `NotFound`.
+    /// Refusals: `NotFound`, `CurrencyFixed`, `WalletCurrency`, `InvalidTemplate` (prices that the new
+    /// currency doesn't permit).
     async fn edit_event(&self, command: EditEvent) -> Result<()>;
 
     /// Refusals: `NotFound`, `SaleBegun`, `InvalidSchedule`, `InvalidTemplate` (prices).

@@ -18,7 +18,7 @@ use podo_domain::catalog::text::{FieldError, Prose};
 use podo_domain::identity::names::NameSearch;
 use podo_domain::identity::permissions::EventScope;
 use podo_domain::identity::{Email, EmailSearch, Phone, Role};
-use podo_domain::{NoteId, Refusal, ReservationId, TicketId, Timestamp, UserId, Won};
+use podo_domain::{Currency, NoteId, Refusal, ReservationId, TicketId, Timestamp, UserId, Won};
 use serde::Serialize;
 use std::collections::HashMap;
 use utoipa::ToSchema;
@@ -72,6 +72,8 @@ pub struct SupportPerson {
     pub second_factor: bool,
     /// The wallet balance.
     pub balance: Won,
+    /// Of the balance.
+    pub currency: Currency,
     pub created_at: Timestamp,
     /// The newest 50.
     pub bookings: Vec<ReservationLine>,
@@ -245,6 +247,7 @@ pub async fn person(context: &AppContext, user: UserId) -> Result<SupportPerson>
         identity_verified: found.is_verified,
         second_factor: found.has_second_factor(),
         balance: context.store.balance(user).await?,
+        currency: context.rules.currency,
         created_at: found.created_at,
         bookings: bookings(context, search, BOOKINGS_MAX).await?,
         notes: notes(context, SupportSubject::Person(user)).await?,

@@ -41,6 +41,10 @@ pub enum Template {
     BookingReduced,
     Reseated,
     Refunded,
+    DepositAwaited,
+    DepositReminder,
+    DepositMissed,
+    RefundAccountNeeded,
     CalledOff,
     StandbyOffered,
     ResaleOffered,
@@ -59,7 +63,7 @@ pub enum Template {
 }
 
 impl Template {
-    pub const ALL: [Template; 31] = [
+    pub const ALL: [Template; 35] = [
         Template::Welcome,
         Template::SignUpCode,
         Template::AlreadySignedUp,
@@ -76,6 +80,10 @@ impl Template {
         Template::BookingReduced,
         Template::Reseated,
         Template::Refunded,
+        Template::DepositAwaited,
+        Template::DepositReminder,
+        Template::DepositMissed,
+        Template::RefundAccountNeeded,
         Template::CalledOff,
         Template::StandbyOffered,
         Template::ResaleOffered,
@@ -111,6 +119,10 @@ impl Template {
             Template::BookingReduced => "booking-reduced",
             Template::Reseated => "reseated",
             Template::Refunded => "refunded",
+            Template::DepositAwaited => "deposit-awaited",
+            Template::DepositReminder => "deposit-reminder",
+            Template::DepositMissed => "deposit-missed",
+            Template::RefundAccountNeeded => "refund-account",
             Template::CalledOff => "called-off",
             Template::StandbyOffered => "standby-offered",
             Template::ResaleOffered => "resale-offered",

@@ -15,7 +15,7 @@ use podo_domain::booking::issued::{Channel, Tender};
 use podo_domain::booking::reservations::ReservationStatus;
 use podo_domain::identity::names::NameSearch;
 use podo_domain::identity::{EmailSearch, Role};
-use podo_domain::{ReservationId, ScheduleId, Timestamp, UserId, Won};
+use podo_domain::{Currency, ReservationId, ScheduleId, Timestamp, UserId, Won};
 use serde::Serialize;
 use std::collections::HashMap;
 use utoipa::ToSchema;
@@ -31,9 +31,12 @@ pub struct ReservationLine {
     pub schedule_id: ScheduleId,
     pub event_title: String,
     pub starts_at: Timestamp,
+    /// The venue's, in which the date is shown.
+    pub time_zone: String,
     /// Its seat numbers, including returned seats.
     pub seats: Vec<String>,
     pub amount: Won,
+    pub currency: Currency,
     /// The fan, or the organiser who issued it at the desk.
     pub user_id: UserId,
     /// Absent if the account was deleted.
@@ -70,6 +73,8 @@ pub struct PersonLine {
     pub status: String,
     /// The wallet balance.
     pub balance: Won,
+    /// Of the balance.
+    pub currency: Currency,
     pub created_at: Timestamp,
 }
 
@@ -107,8 +112,10 @@ fn reservation_line(
         schedule_id: row.schedule,
         event_title: row.event_title,
         starts_at: row.starts_at,
+        time_zone: row.time_zone,
         seats: row.seats,
         amount: row.amount,
+        currency: row.currency,
         user_id: row.user,
         email: person.map(|person| person.email.clone()),
         person: person.map(KnownPerson::hint),
@@ -235,6 +242,7 @@ fn person_line(context: &AppContext, row: &PersonRow, balance: Won) -> Result<Pe
         role: row.role,
         status: row.status.clone(),
         balance,
+        currency: context.rules.currency,
         created_at: row.created_at,
     })
 }

@@ -6,6 +6,7 @@ use uuid::Uuid;
 
 /// The names under which failed items are postponed; the same as in `podo jobs list`.
 pub(crate) const ANNOUNCE: &str = "announce";
+pub(crate) const DEPOSITS: &str = "deposits";
 pub(crate) const DRAW: &str = "draw";
 pub(crate) const EXPIRE: &str = "expire";
 pub(crate) const RELEASE_KEPT: &str = "release-kept";

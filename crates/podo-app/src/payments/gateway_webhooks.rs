@@ -56,6 +56,7 @@ async fn ask_about(context: &AppContext, subject: &Subject) -> Result<bool> {
         PaymentStatus::Ready => return Ok(true),
         PaymentStatus::Requested
         | PaymentStatus::Unknown
+        | PaymentStatus::AwaitingDeposit
         | PaymentStatus::Captured
         | PaymentStatus::PartiallyRefunded
         | PaymentStatus::RefundDue

@@ -1,5 +1,6 @@
 //! Ports of payments: the store and the gateways.
 
+pub mod deposits;
 pub mod gateway;
 pub mod gateway_webhooks;
 pub mod payments;

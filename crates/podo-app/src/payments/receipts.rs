@@ -6,13 +6,14 @@ use crate::context::AppContext;
 use crate::error::{Error, Result};
 use crate::messaging::port::announcements::ShowFacts;
 use crate::messaging::templates::words;
+use crate::messaging::templates::words::Zone;
 use crate::payments::port::payments::{PaymentView, ReceiptFacts, RefundView};
 use crate::tickets::documents::{ReceiptPage, cut, holder, language_of, show_of};
 use podo_domain::booking::order::{LineKind, OrderLine};
 use podo_domain::messaging::messages::Language;
 use podo_domain::payments::receipts::{IncludedTax, included_tax};
 use podo_domain::payments::{PaymentMethod, PaymentStatus};
-use podo_domain::{Refusal, ReservationId, Timestamp, UserId, Won};
+use podo_domain::{Currency, Money, Refusal, ReservationId, Timestamp, UserId, Won};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -34,7 +35,10 @@ pub struct Receipt {
     /// What was bought, as it was paid for.
     pub lines: Vec<OrderLine>,
     pub amount: Won,
-    pub tax: IncludedTax,
+    pub currency: Currency,
+    /// Korean value-added tax; absent in another currency than won.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tax: Option<IncludedTax>,
     pub paid_at: Timestamp,
     /// With its refunds.
     pub payment: PaymentView,
@@ -78,7 +82,8 @@ pub async fn receipt(
         time_zone,
         venue: format!("{venue} {hall}"),
         seats,
-        tax: included_tax(&lines, event.vat_exempt),
+        tax: included_tax(&lines, event.vat_exempt, payment.currency),
+        currency: payment.currency,
         lines,
         amount,
         paid_at: paid.map_or(payment.created_at, |step| step.at),
@@ -109,20 +114,22 @@ pub async fn receipt_pdf(
     let language = language_of(context, fan).await?;
     let press = context.tickets.press.as_ref();
     let press = press.ok_or_else(|| Error::broken("this program has no printer"))?;
-    press.print_receipt(page_of(&receipt, language)).await
+    press.print_receipt(page_of(&receipt, &context.rules.time_zone, language)).await
 }
 
-fn page_of(receipt: &Receipt, language: Language) -> ReceiptPage {
+fn page_of(receipt: &Receipt, home_zone: &str, language: Language) -> ReceiptPage {
+    let zone = Zone { name: &receipt.time_zone, home: home_zone };
     let say = |ko: &str, en: &str| match language {
         Language::Ko => ko.to_owned(),
         Language::En => en.to_owned(),
     };
+    let shown = |amount| words::money(Money::new(amount, receipt.currency), language);
     let won = |amount: i64| match Won::new(amount.abs()) {
-        Some(value) if amount < 0 => format!("−{}", words::won(value, language)),
-        Some(value) => words::won(value, language),
+        Some(value) if amount < 0 => format!("−{}", shown(value)),
+        Some(value) => shown(value),
         None => String::new(),
     };
-    let when = |at| words::moment(at, &receipt.time_zone, language);
+    let when = |at| words::moment(at, zone, language);
     let payment = &receipt.payment;
     let method = method_words(payment.paid_with.unwrap_or(payment.method), language);
     let mut head = vec![(say("판매자", "Seller"), receipt.seller.name.clone())];
@@ -137,13 +144,14 @@ fn page_of(receipt: &Receipt, language: Language) -> ReceiptPage {
     ]);
     let line = |line: &OrderLine| (line_words(line, language), won(line.amount));
     let mut sums: Vec<(String, String)> = receipt.lines.iter().map(line).collect();
-    let tax = receipt.tax;
-    let parts = [
-        (say("공급가액", "Net amount"), tax.supply),
-        (say("부가세", "VAT (10 %)"), tax.vat),
-        (say("면세", "VAT-exempt"), tax.exempt),
-    ];
-    sums.extend(parts.into_iter().filter(|(_, it)| *it != 0).map(|(name, it)| (name, won(it))));
+    if let Some(tax) = receipt.tax {
+        let parts = [
+            (say("공급가액", "Net amount"), tax.supply),
+            (say("부가세", "VAT (10 %)"), tax.vat),
+            (say("면세", "VAT-exempt"), tax.exempt),
+        ];
+        sums.extend(parts.into_iter().filter(|(_, it)| *it != 0).map(|(name, it)| (name, won(it))));
+    }
     sums.push((say("합계", "Total"), won(receipt.amount.get())));
     let mut paid = vec![
         (say("결제 수단", "Paid with"), method),
@@ -157,7 +165,7 @@ fn page_of(receipt: &Receipt, language: Language) -> ReceiptPage {
     };
     paid.extend(payment.refunds.iter().map(refund));
     let whole = |rows: Vec<(String, String)>| {
-        rows.into_iter().map(|(label, text)| (cut(&label), cut(&text))).collect()
+        rows.into_iter().map(|(label, text)| (cut(&label), cut(&printable(&text)))).collect()
     };
     ReceiptPage {
         organiser: cut(&receipt.seller.name),
@@ -165,6 +173,11 @@ fn page_of(receipt: &Receipt, language: Language) -> ReceiptPage {
         subject: cut(&receipt.title),
         parts: [head, sums, paid].map(whole).into(),
     }
+}
+
+/// The font of documents has neither a euro sign nor a minus.
+fn printable(text: &str) -> String {
+    text.replace('€', "EUR ").replace('−', "-")
 }
 
 fn line_words(line: &OrderLine, language: Language) -> String {
@@ -199,11 +212,23 @@ fn method_words(method: PaymentMethod, language: Language) -> String {
         PaymentMethod::Payco => ("페이코", "Payco"),
         PaymentMethod::SamsungPay => ("삼성페이", "Samsung Pay"),
         PaymentMethod::Transfer => ("계좌이체", "Bank transfer"),
+        PaymentMethod::VirtualAccount => ("무통장입금", "Virtual account"),
         PaymentMethod::Wallet => ("지갑", "Wallet"),
         PaymentMethod::BoxOffice => ("현장 판매", "Box office"),
     };
     match language {
         Language::Ko => korean.to_owned(),
         Language::En => english.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_receipt_on_paper_has_no_sign_that_its_font_lacks() {
+        assert_eq!(printable("−€45.50 · 2027-07-10"), "-EUR 45.50 · 2027-07-10");
+        assert_eq!(printable("150,000원"), "150,000원");
     }
 }

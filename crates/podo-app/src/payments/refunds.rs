@@ -9,6 +9,7 @@ use crate::payments::port::refunds::{
     OrganiserRefund, PreviewRefund, RefundByOrganiser, RefundPreview, RefundRun, SecondNeeded,
     SetPolicy,
 };
+use crate::payments::refuse_foreign_wallet;
 use podo_domain::payments::refund_policy::RefundPolicy;
 use podo_domain::payments::refunds::RefundTo;
 use podo_domain::{
@@ -50,6 +51,11 @@ pub async fn refund_by_organiser(
     payment: PaymentId,
     asked: RefundRequest,
 ) -> Result<Idempotent<RefundAnswer>> {
+    if asked.to == RefundTo::Wallet {
+        let event = context.store.event_of_payment(payment).await?.ok_or(Refusal::NotFound)?;
+        let event = context.store.event(event).await?.ok_or(Refusal::NotFound)?;
+        refuse_foreign_wallet(context, event.currency)?;
+    }
     let now = context.now();
     let command = RefundByOrganiser {
         key: asked.key,

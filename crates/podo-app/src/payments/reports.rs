@@ -4,10 +4,10 @@ use crate::context::AppContext;
 use crate::error::Result;
 use crate::payments::port::gateway::Booked;
 use crate::payments::port::reports::DayRow;
+use crate::payments::settlement::day_after;
 use podo_domain::payments::PaymentStatus;
-use podo_domain::{PaymentId, Refusal, Timestamp, Won};
+use podo_domain::{Currency, PaymentId, Refusal, Timestamp, Won};
 use serde::Serialize;
-use std::time::Duration;
 use utoipa::ToSchema;
 
 /// Rows per read.
@@ -36,6 +36,7 @@ pub enum DifferenceKind {
 pub struct Difference {
     pub payment_id: PaymentId,
     pub gateway: String,
+    pub currency: Currency,
     pub kind: DifferenceKind,
     pub ours: i64,
     pub theirs: i64,
@@ -46,34 +47,44 @@ pub struct Difference {
 pub struct DayReport {
     pub day: String,
     pub payments: u64,
+    /// The sums of the server's own currency.
     pub captured: Won,
     pub refunded: Won,
+    /// The sums of every currency in which something was paid.
+    pub sums: Vec<CurrencySum>,
     pub tickets: u64,
     pub n_differences: u64,
     pub differences: Vec<Difference>,
 }
 
-/// A day in Seoul, `YYYY-MM-DD`: its first moment and the next day's.
-pub fn day_in_seoul(text: &str) -> std::result::Result<(Timestamp, Timestamp), Refusal> {
-    let wrong = || Refusal::Invalid {
-        field: "day",
-        problem: podo_domain::catalog::text::FieldError::NotATime,
-    };
-    let is_day = text.len() == 10 && text.is_ascii();
-    let from: Option<Timestamp> =
-        is_day.then(|| format!("{text}T00:00:00+09:00").parse().ok()).flatten();
-    let from = from.ok_or_else(wrong)?;
-    Ok((from, from.plus(Duration::from_secs(86_400))))
+/// What was paid in one currency.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CurrencySum {
+    pub currency: Currency,
+    pub payments: u64,
+    pub captured: Won,
+    pub refunded: Won,
+}
+
+/// A calendar day of this zone, `YYYY-MM-DD`: its first moment and the next day's.
+pub fn day_in(text: &str, zone: &str) -> std::result::Result<(Timestamp, Timestamp), Refusal> {
+    let problem = podo_domain::catalog::text::FieldError::NotATime;
+    let from = Timestamp::start_of_day(text, zone);
+    let from = from.ok_or(Refusal::Invalid { field: "day", problem })?;
+    Ok((from, day_after(from, zone)))
 }
 
 /// Compares every payment of a day. Gateways are queried payment by payment.
 pub async fn reconcile_day(context: &AppContext, day: &str) -> Result<DayReport> {
-    let (from, to) = day_in_seoul(day)?;
+    let (from, to) = day_in(day, &context.rules.time_zone)?;
+    let home = context.rules.currency;
     let mut report = DayReport {
         day: day.to_owned(),
         payments: 0,
         captured: Won::ZERO,
         refunded: Won::ZERO,
+        sums: Vec::new(),
         tickets: 0,
         n_differences: 0,
         differences: Vec::new(),
@@ -87,6 +98,10 @@ pub async fn reconcile_day(context: &AppContext, day: &str) -> Result<DayReport>
         }
         after = rows.last().map(|row| row.ask.payment);
         if rows.len() < BATCH as usize {
+            let at_home = report.sums.iter().find(|sum| sum.currency == home);
+            if let Some(CurrencySum { captured, refunded, .. }) = at_home.copied() {
+                (report.captured, report.refunded) = (captured, refunded);
+            }
             return Ok(report);
         }
     }
@@ -103,16 +118,34 @@ async fn book_of(context: &AppContext, row: &DayRow) -> Option<Booked> {
 
 fn add(report: &mut DayReport, row: &DayRow, booked: Option<Booked>) {
     report.payments += 1;
-    report.captured = report.captured.checked_add(row.captured).unwrap_or(Won::MAX);
-    report.refunded = report.refunded.checked_add(row.refunded).unwrap_or(Won::MAX);
+    let sum = sum_of(report, row.ask.currency);
+    sum.payments += 1;
+    sum.captured = sum.captured.checked_add(row.captured).unwrap_or(Won::MAX);
+    sum.refunded = sum.refunded.checked_add(row.refunded).unwrap_or(Won::MAX);
     report.tickets += u64::from(row.tickets);
     for (kind, ours, theirs) in compare(row, booked) {
         report.n_differences += 1;
         if report.differences.len() < LISTED_MAX {
-            let (payment_id, gateway) = (row.ask.payment, row.ask.gateway.clone());
-            report.differences.push(Difference { payment_id, gateway, kind, ours, theirs });
+            report.differences.push(Difference {
+                payment_id: row.ask.payment,
+                gateway: row.ask.gateway.clone(),
+                currency: row.ask.currency,
+                kind,
+                ours,
+                theirs,
+            });
         }
     }
+}
+
+/// Sums of different currencies are never added.
+fn sum_of(report: &mut DayReport, currency: Currency) -> &mut CurrencySum {
+    let sums = &mut report.sums;
+    let at = sums.iter().position(|sum| sum.currency == currency).unwrap_or_else(|| {
+        sums.push(CurrencySum { currency, payments: 0, captured: Won::ZERO, refunded: Won::ZERO });
+        sums.len() - 1
+    });
+    &mut sums[at]
 }
 
 fn compare(row: &DayRow, booked: Option<Booked>) -> Vec<(DifferenceKind, i64, i64)> {
@@ -131,6 +164,8 @@ fn compare(row: &DayRow, booked: Option<Booked>) -> Vec<(DifferenceKind, i64, i6
         PaymentStatus::Requested | PaymentStatus::Unknown => {
             found.push((DifferenceKind::Open, row.captured.get(), booked.captured.get()));
         }
+        // Its deposit, or a part of it, is on the way.
+        PaymentStatus::AwaitingDeposit => {}
         // A voided charge was refunded in full: neither side kept anything.
         PaymentStatus::Ready | PaymentStatus::Failed | PaymentStatus::Canceled => {
             if booked.captured != booked.refunded {
@@ -157,6 +192,7 @@ mod tests {
     use super::*;
     use crate::payments::port::payments::GatewayQuery;
     use podo_domain::payments::PaymentMethod;
+    use std::time::Duration;
     use uuid::Uuid;
 
     fn won(amount: i64) -> Won {
@@ -166,9 +202,9 @@ mod tests {
     fn row(status: PaymentStatus, captured: i64, refunded: i64) -> DayRow {
         let payment = PaymentId::new(Uuid::nil());
         let (gateway, method) = ("toss".to_owned(), PaymentMethod::Card);
-        let (payment_key, amount) = (None, won(100));
+        let (payment_key, amount, currency) = (None, won(100), Currency::Krw);
         DayRow {
-            ask: GatewayQuery { payment, gateway, method, payment_key, amount },
+            ask: GatewayQuery { payment, gateway, method, payment_key, amount, currency },
             status,
             captured: won(captured),
             refunded: won(refunded),
@@ -200,10 +236,38 @@ mod tests {
     }
 
     #[test]
-    fn a_day_is_seouls() {
-        let (from, to) = day_in_seoul("2026-11-16").unwrap();
+    fn a_day_begins_and_ends_at_midnight_in_its_zone() {
+        let (from, to) = day_in("2026-11-16", "Asia/Seoul").unwrap();
         assert_eq!(from.to_string(), "2026-11-15T15:00:00.000Z");
         assert_eq!(to.since(from), Duration::from_secs(86_400));
-        assert!(day_in_seoul("16.11.2026").is_err());
+        let (from, to) = day_in("2026-10-25", "Europe/Berlin").unwrap();
+        assert_eq!(to.since(from), Duration::from_secs(25 * 3_600), "summer time ends");
+        assert!(day_in("16.11.2026", "Asia/Seoul").is_err());
+    }
+
+    #[test]
+    fn sums_of_different_currencies_are_not_added() {
+        let paid = |currency, amount| {
+            let mut paid = row(PaymentStatus::Captured, amount, 0);
+            paid.ask.currency = currency;
+            paid
+        };
+        let mut report = DayReport {
+            day: String::new(),
+            payments: 0,
+            captured: Won::ZERO,
+            refunded: Won::ZERO,
+            sums: Vec::new(),
+            tickets: 0,
+            n_differences: 0,
+            differences: Vec::new(),
+        };
+        for row in [paid(Currency::Krw, 100), paid(Currency::Eur, 7), paid(Currency::Krw, 5)] {
+            let booked = Booked { captured: row.captured, refunded: row.refunded };
+            add(&mut report, &row, Some(booked));
+        }
+        let sums: Vec<_> =
+            report.sums.iter().map(|it| (it.currency, it.payments, it.captured)).collect();
+        assert_eq!(sums, [(Currency::Krw, 2, won(105)), (Currency::Eur, 1, won(7))]);
     }
 }

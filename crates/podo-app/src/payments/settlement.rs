@@ -5,7 +5,7 @@ use crate::context::AppContext;
 use crate::error::Result;
 use crate::payments::port::reports::SettlementRow;
 use podo_domain::catalog::text::FieldError;
-use podo_domain::{EventId, Refusal, Timestamp};
+use podo_domain::{Currency, EventId, Refusal, Timestamp};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
@@ -34,6 +34,8 @@ pub struct Settlement {
     /// The last day.
     pub to: String,
     pub time_zone: String,
+    /// Of all amounts.
+    pub currency: Currency,
     pub lines: Vec<SettlementLine>,
     pub total: SettlementLine,
 }
@@ -45,8 +47,8 @@ pub async fn settle_event(
     first: &str,
     last: &str,
 ) -> Result<Settlement> {
-    let policy = context.store.refund_policy(event).await?.ok_or(Refusal::NotFound)?;
-    let zone = policy.time_zone;
+    let found = context.store.event(event).await?.ok_or(Refusal::NotFound)?;
+    let (zone, currency) = (found.time_zone, found.currency);
     let start = |field, day| {
         let wrong = Refusal::Invalid { field, problem: FieldError::NotATime };
         Timestamp::start_of_day(day, &zone).ok_or(wrong)
@@ -61,11 +63,11 @@ pub async fn settle_event(
     let lines: Vec<SettlementLine> = rows.into_iter().map(|row| line(row, rates)).collect();
     let total = lines.iter().fold(SettlementLine::default(), sum);
     let (from, to) = (first.to_owned(), last.to_owned());
-    Ok(Settlement { event_id: event, from, to, time_zone: zone, lines, total })
+    Ok(Settlement { event_id: event, from, to, time_zone: zone, currency, lines, total })
 }
 
 /// The first moment of the next day; days have 23 to 25 hours.
-fn day_after(start: Timestamp, zone: &str) -> Timestamp {
+pub(crate) fn day_after(start: Timestamp, zone: &str) -> Timestamp {
     const DAY_AND_A_HALF: std::time::Duration = std::time::Duration::from_secs(36 * 3_600);
     let next = start.plus(DAY_AND_A_HALF).day_before(0, zone);
     Timestamp::start_of_day(&next, zone).unwrap_or(start.plus(DAY_AND_A_HALF))

@@ -22,7 +22,9 @@ pub async fn charge(
 ) -> Result<Idempotent<Charged>> {
     let now = context.now();
     let ledger = LedgerId::new(context.rng.id(now));
-    context.store.charge_wallet(ChargeWallet { key, user: fan, ledger, amount, now }).await
+    let (user, currency) = (fan, context.rules.currency);
+    let command = ChargeWallet { key, user, ledger, amount, currency, now };
+    context.store.charge_wallet(command).await
 }
 
 /// A request to charge a wallet through a gateway.
@@ -40,16 +42,19 @@ pub async fn request_charge(
     asked: ChargeRequest<'_>,
 ) -> Result<Idempotent<ChargeReady>> {
     let now = context.now();
-    let gateway = context.gateway(asked.gateway)?;
+    let (currency, name) = (context.rules.currency, "Podo wallet");
+    let gateway = context.gateway_for(PaymentMethod::Card, currency, Some(asked.gateway))?;
     let (payment, amount) = (PaymentId::new(context.rng.id(now)), asked.amount);
     let (customer, method, device) = (asked.fan, PaymentMethod::Card, asked.device);
-    let order = Order { payment, amount, name: "Podo wallet", customer, method, device };
+    let deposit_due = None;
+    let order = Order { payment, amount, currency, name, customer, method, device, deposit_due };
     let command = RequestCharge {
         key: asked.key,
         charge: payment,
         user: asked.fan,
         gateway: gateway.name(),
         amount,
+        currency,
         checkout: gateway.checkout(&order, now).await?,
         now,
     };
@@ -120,7 +125,8 @@ pub async fn adjust(
     context.store.user(user).await?.ok_or(Refusal::NotFound)?;
     let now = context.now();
     let ledger = LedgerId::new(context.rng.id(now));
-    let command = AdjustWallet { key, actor, user, ledger, amount, reason, now };
+    let currency = context.rules.currency;
+    let command = AdjustWallet { key, actor, user, ledger, amount, currency, reason, now };
     context.store.adjust_wallet(command).await
 }
 

@@ -28,6 +28,8 @@ pub struct TicketClaim {
     pub event_title: String,
     pub venue_name: String,
     pub starts_at: Timestamp,
+    /// The venue's, in which the date is shown.
+    pub time_zone: String,
     pub seat_number: String,
     pub grade: String,
     /// The address that the ticket is offered to; the account that claims it must have it.
@@ -106,6 +108,7 @@ pub async fn show(context: &AppContext, token: &str, origin: &Origin) -> Result<
         event_title: offer.event_title,
         venue_name: offer.venue_name,
         starts_at: offer.starts_at,
+        time_zone: offer.time_zone,
         seat_number: offer.seat_number,
         grade: offer.grade,
         email: found.email.as_str().to_owned(),

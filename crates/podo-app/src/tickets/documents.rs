@@ -7,6 +7,7 @@ use crate::identity::accounts::field;
 use crate::messaging::port::announcements::{ShowFacts, Subject};
 use crate::messaging::port::channels::Attachment;
 use crate::messaging::templates::words;
+use crate::messaging::templates::words::Zone;
 use crate::operations::throttling::turns::Turns;
 use crate::tickets::calendar::calendar;
 use crate::tickets::holders::{my_ticket, qr_text};
@@ -204,7 +205,8 @@ fn ticket_page(
     let rotates = context.rules.tickets_rotate;
     let place = format!("{} {}", show.venue, show.hall);
     let address = words::address(&show.city, &show.address, language);
-    let when = words::moment(show.starts_at, &show.time_zone, language);
+    let zone = Zone { name: &show.time_zone, home: &context.rules.time_zone };
+    let when = words::moment(show.starts_at, zone, language);
     let brand = &context.rules.brand.name;
     TicketPage {
         organiser: cut(if brand.is_empty() { "Podo" } else { brand }),

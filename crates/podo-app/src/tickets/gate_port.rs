@@ -160,6 +160,8 @@ pub struct GateShow {
     pub venue_name: String,
     pub hall_name: String,
     pub starts_at: Timestamp,
+    /// The venue's, in which the date is shown.
+    pub time_zone: String,
     pub ends_at: Timestamp,
     pub gates: Vec<Gate>,
 }

@@ -4,6 +4,7 @@
 use crate::context::AppContext;
 use crate::error::{Error, Result};
 use crate::messaging::templates::words;
+use crate::messaging::templates::words::Zone;
 use crate::operations::throttling::turns::Turns;
 use crate::tickets::documents::{cut, holder, language_of, show_of};
 use crate::tickets::holders::{my_ticket, qr_text};
@@ -154,6 +155,7 @@ async fn worded(context: &AppContext, fan: UserId, ticket: &TicketView) -> Resul
     let section = hall.section(at_gate.seat);
     let gates = context.store.gates_of(ticket.schedule_id).await?;
     let brand = &context.rules.brand;
+    let zone = Zone { name: &show.time_zone, home: &context.rules.time_zone };
     Ok(TicketPass {
         ticket: ticket.id,
         reservation: ticket.reservation_id,
@@ -168,7 +170,7 @@ async fn worded(context: &AppContext, fan: UserId, ticket: &TicketView) -> Resul
         ends_at: show.ends_at,
         starts_local: words::local(show.starts_at, &show.time_zone),
         ends_local: words::local(show.ends_at, &show.time_zone),
-        when: words::moment(show.starts_at, &show.time_zone, language),
+        when: words::moment(show.starts_at, zone, language),
         venue: cut(&format!("{} {}", show.venue, show.hall)),
         address: cut(&words::address(&show.city, &show.address, language)),
         section: section.map(cut),

@@ -20,6 +20,8 @@ pub struct TicketView {
     pub event_title: String,
     pub venue_name: String,
     pub starts_at: Timestamp,
+    /// The venue's, in which the date is shown.
+    pub time_zone: String,
     pub seat_number: String,
     pub grade: String,
     /// With the proof that the gate asks for; absent for a ticket at the full price.
@@ -94,6 +96,8 @@ pub struct OfferView {
     pub event_title: String,
     pub venue_name: String,
     pub starts_at: Timestamp,
+    /// The venue's, in which the date is shown.
+    pub time_zone: String,
     pub seat_number: String,
     pub grade: String,
     pub expires_at: Timestamp,

@@ -7,7 +7,8 @@ use crate::payments::port::payments::Sold;
 use async_trait::async_trait;
 use podo_domain::tickets::resales::ResaleState;
 use podo_domain::{
-    PaymentId, RefundId, ResaleId, ReservationId, ScheduleId, TicketId, Timestamp, UserId, Won,
+    Currency, PaymentId, RefundId, ResaleId, ReservationId, ScheduleId, TicketId, Timestamp,
+    UserId, Won,
 };
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -22,10 +23,13 @@ pub struct ResaleView {
     pub event_title: String,
     pub venue_name: String,
     pub starts_at: Timestamp,
+    /// The venue's, in which the date is shown.
+    pub time_zone: String,
     pub seat_number: String,
     pub grade: String,
     /// What the buyer paid for the seat: the refund, and the price for the fan who takes it.
     pub price: Won,
+    pub currency: Currency,
     pub state: ResaleState,
     /// Until when it can be taken, while it is offered.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -38,6 +42,8 @@ pub struct ListTicket {
     pub resale: ResaleId,
     pub ticket: TicketId,
     pub user: UserId,
+    /// The currency of the wallets.
+    pub home: Currency,
     pub now: Timestamp,
 }
 
@@ -74,7 +80,7 @@ pub struct Resold {
 #[async_trait]
 pub trait Resales: Send + Sync {
     /// Lists a ticket, or returns its open listing. Refusals: `NotFound`, `TicketUsed`,
-    /// `TicketVoid`, `TicketTransferred` if the fan didn't buy it, and those of a closed sale.
+    /// `TicketVoid`, `TicketTransferred` if the fan didn't buy it, `WalletCurrency`, and those of a closed sale.
     async fn list_ticket(&self, command: ListTicket) -> Result<ResaleView>;
 
     /// False if the fan has no open listing of this ticket.

@@ -34,7 +34,8 @@ pub struct MyResales {
 pub async fn list(context: &AppContext, fan: UserId, ticket: TicketId) -> Result<ResaleView> {
     let now = context.now();
     let resale = ResaleId::new(context.rng.id(now));
-    context.store.list_ticket(ListTicket { resale, ticket, user: fan, now }).await
+    let home = context.rules.currency;
+    context.store.list_ticket(ListTicket { resale, ticket, user: fan, home, now }).await
 }
 
 /// Keeps the ticket after all.

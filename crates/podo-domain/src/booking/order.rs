@@ -7,7 +7,7 @@ pub mod options;
 pub mod price_changes;
 pub mod promotions;
 
-use crate::{Refusal, Won};
+use crate::{Currency, Refusal, Won};
 use options::{Fees, TicketType, TypeMark};
 use promotions::{Promotion, PromotionPer};
 use serde::{Deserialize, Serialize};
@@ -60,6 +60,7 @@ pub fn price(
     seats: &[ChosenSeat<'_>],
     promotion: Option<&Promotion>,
     fees: &Fees,
+    currency: Currency,
 ) -> Result<Order, Refusal> {
     let mut priced = Vec::with_capacity(seats.len());
     for seat in seats {
@@ -77,8 +78,8 @@ pub fn price(
     let order_fee = if is_free { Won::ZERO } else { amount(&fees.order) };
     let order = Order { seats: priced, order_fee };
     match order.total() {
-        Some(total) if total <= Won::PER_PAYMENT_MAX => Ok(order),
-        _ => Err(Refusal::OrderTooExpensive { max: Won::PER_PAYMENT_MAX }),
+        Some(total) if total <= currency.per_payment_max() => Ok(order),
+        _ => Err(Refusal::OrderTooExpensive { max: currency.per_payment_max() }),
     }
 }
 

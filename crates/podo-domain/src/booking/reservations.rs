@@ -6,7 +6,8 @@ use crate::booking::seats::SEATS_PER_PICK_MAX;
 use crate::payments::{Payee, PaymentMethod};
 use crate::waiting_room::PlaceNumber;
 use crate::{
-    PhaseId, PromotionId, Refusal, ReservationId, ScheduleId, SeatId, Timestamp, UserId, Won,
+    Currency, PhaseId, PromotionId, Refusal, ReservationId, ScheduleId, SeatId, Timestamp, UserId,
+    Won,
 };
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -99,6 +100,8 @@ pub struct Reservation {
     pub amount: Won,
     /// The part of the amount that belongs to no seat.
     pub order_fee: Won,
+    /// The event's, in which the amounts are.
+    pub currency: Currency,
     /// The promotion code that the order uses.
     pub promotion: Option<PromotionId>,
     /// Counts the changes; also the number of the message about the latest one.
@@ -210,6 +213,18 @@ impl Reservation {
             retry_window_given: true,
             ..self.next(ReservationStatus::Held)
         })
+    }
+
+    /// The deposit didn't come in time. The fan is away, so the seats aren't kept for another try.
+    pub fn miss_deposit(&self) -> Next {
+        match self.status {
+            ReservationStatus::Paying => Next::To(self.next(ReservationStatus::Expired)),
+            ReservationStatus::Held
+            | ReservationStatus::Confirmed
+            | ReservationStatus::Canceled
+            | ReservationStatus::Expired
+            | ReservationStatus::Released => Next::Same,
+        }
     }
 
     /// The date is canceled, so the requested payment buys nothing. A hold expires by itself.

@@ -22,6 +22,7 @@ fn held_until(ms: i64) -> Reservation {
         hold_expires_at: at(ms),
         amount: Won::ZERO,
         order_fee: Won::ZERO,
+        currency: Currency::Krw,
         promotion: None,
         version: 1,
         payment_window_given: false,

@@ -2,8 +2,9 @@
 //! `CANCELLED`. One function per verb; repeating a verb changes nothing.
 
 use crate::catalog::text::{Line, Prose};
-use crate::payments::OfferedMethods;
-use crate::{HallId, Refusal, VenueId};
+use crate::payments::deposits::DepositDeadline;
+use crate::payments::{OfferedMethods, PaymentMethod};
+use crate::{Currency, HallId, Refusal, VenueId};
 use serde::{Deserialize, Serialize};
 
 /// A new event.
@@ -25,9 +26,15 @@ pub struct NewEvent {
     pub genre: Genre,
     #[serde(default)]
     pub minimum_age: MinimumAge,
-    /// How fans may pay; by card and from the wallet by default.
+    /// The currency of all its amounts; the server's own by default.
     #[serde(default)]
-    pub payment_methods: OfferedMethods,
+    pub currency: Option<Currency>,
+    /// How fans may pay; by default by card, and from the wallet if that has the event's currency.
+    #[serde(default)]
+    pub payment_methods: Option<OfferedMethods>,
+    /// How long fans may take to pay to a virtual account; until the end of the next day by default.
+    #[serde(default)]
+    pub deposit_deadline: DepositDeadline,
     /// Whether admission is free of value-added tax; fees never are.
     #[serde(default)]
     pub vat_exempt: bool,
@@ -50,8 +57,57 @@ impl NewEvent {
             transferable: None,
             genre: Genre::default(),
             minimum_age: MinimumAge::default(),
-            payment_methods: OfferedMethods::default(),
+            currency: None,
+            payment_methods: None,
+            deposit_deadline: DepositDeadline::default(),
             vat_exempt: false,
+        }
+    }
+}
+
+/// What an event is sold for: its currency, and how fans pay.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SaleTerms {
+    pub currency: Currency,
+    pub methods: OfferedMethods,
+}
+
+impl SaleTerms {
+    /// The terms of a new event on a server whose wallets have the currency `home`.
+    pub fn of_new(
+        currency: Option<Currency>,
+        methods: Option<OfferedMethods>,
+        home: Currency,
+    ) -> Result<SaleTerms, Refusal> {
+        let currency = currency.unwrap_or(home);
+        let methods = methods.unwrap_or_else(|| match currency == home {
+            true => OfferedMethods::default(),
+            false => OfferedMethods::only(PaymentMethod::Card),
+        });
+        SaleTerms { currency, methods }.checked(home)
+    }
+
+    /// The terms after an organiser's change. Prices, fees and orders are amounts of the currency, so
+    /// it stays once a date has been on sale.
+    pub fn change(
+        &self,
+        edit: &EventEdit,
+        was_on_sale: bool,
+        home: Currency,
+    ) -> Result<SaleTerms, Refusal> {
+        let currency = edit.currency.unwrap_or(self.currency);
+        if currency != self.currency && was_on_sale {
+            return Err(Refusal::CurrencyFixed);
+        }
+        let methods = edit.payment_methods.clone().unwrap_or_else(|| self.methods.clone());
+        SaleTerms { currency, methods }.checked(home)
+    }
+
+    fn checked(self, home: Currency) -> Result<SaleTerms, Refusal> {
+        let offers_wallet = self.methods.methods().contains(&PaymentMethod::Wallet);
+        match offers_wallet && self.currency != home {
+            true => Err(Refusal::WalletCurrency { field: "paymentMethods" }),
+            false => Ok(self),
         }
     }
 }
@@ -74,8 +130,13 @@ pub struct EventEdit {
     pub genre: Option<Genre>,
     #[serde(default)]
     pub minimum_age: Option<MinimumAge>,
+    /// Only until a date has been on sale.
+    #[serde(default)]
+    pub currency: Option<Currency>,
     #[serde(default)]
     pub payment_methods: Option<OfferedMethods>,
+    #[serde(default)]
+    pub deposit_deadline: Option<DepositDeadline>,
     #[serde(default)]
     pub vat_exempt: Option<bool>,
 }
@@ -209,5 +270,45 @@ impl EventStatus {
             }
             EventStatus::Ended => Err(Refusal::WrongEventState),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KRW: Currency = Currency::Krw;
+    const EUR: Currency = Currency::Eur;
+
+    fn methods(of: &[PaymentMethod]) -> Option<OfferedMethods> {
+        OfferedMethods::try_from(of.to_vec()).ok()
+    }
+
+    #[test]
+    fn an_event_offers_the_wallet_only_in_its_currency() {
+        use PaymentMethod::{Card, Wallet};
+        let new = |currency, methods| SaleTerms::of_new(currency, methods, KRW);
+        let at_home = new(None, None).unwrap();
+        assert_eq!((at_home.currency, at_home.methods.methods()), (KRW, &[Card, Wallet][..]));
+        let abroad = new(Some(EUR), None).unwrap();
+        assert_eq!((abroad.currency, abroad.methods.methods()), (EUR, &[Card][..]));
+        let refused = Err(Refusal::WalletCurrency { field: "paymentMethods" });
+        assert_eq!(new(Some(EUR), methods(&[Card, Wallet])), refused);
+        assert!(SaleTerms::of_new(Some(EUR), methods(&[Wallet]), EUR).is_ok(), "euros at home");
+
+        let to = |currency| EventEdit { currency: Some(currency), ..EventEdit::default() };
+        assert_eq!(at_home.change(&to(EUR), false, KRW), refused, "it still offers the wallet");
+        let both = EventEdit { payment_methods: methods(&[Card]), ..to(EUR) };
+        assert_eq!(at_home.change(&both, false, KRW), Ok(abroad.clone()));
+        assert_eq!(abroad.change(&EventEdit::default(), true, KRW), Ok(abroad));
+    }
+
+    #[test]
+    fn the_currency_stays_once_a_date_has_been_on_sale() {
+        let terms = SaleTerms::of_new(Some(EUR), None, KRW).unwrap();
+        let to = |currency| EventEdit { currency: Some(currency), ..EventEdit::default() };
+        assert!(terms.change(&to(Currency::Usd), false, KRW).is_ok());
+        assert_eq!(terms.change(&to(Currency::Usd), true, KRW), Err(Refusal::CurrencyFixed));
+        assert!(terms.change(&to(EUR), true, KRW).is_ok(), "it is in euros already");
     }
 }

@@ -1,7 +1,7 @@
 //! The seats of a hall, created from its template, and their prices.
 
 use crate::catalog::{Point, Stage, StandingZone};
-use crate::{Refusal, Won};
+use crate::{Currency, Money, Refusal, Won};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Every seat of a hall in layout order: the position here is the seat's index in a schedule.
@@ -34,14 +34,20 @@ pub struct PlannedSeat {
 
 /// The price of each seat, in layout order. A price of zero is refused, because a free seat could
 /// be taken without a payment. So is a price for a grade without seats, which is a typing error.
-pub fn price_seats(plan: &SeatPlan, prices: &BTreeMap<String, Won>) -> Result<Vec<Won>, Refusal> {
+pub fn price_seats(
+    plan: &SeatPlan,
+    prices: &BTreeMap<String, Won>,
+    currency: Currency,
+) -> Result<Vec<Won>, Refusal> {
+    let max = currency.per_payment_max();
     let grades: BTreeSet<&String> = plan.seats.iter().map(|seat| &seat.grade).collect();
     for (grade, price) in prices {
         if !grades.contains(grade) {
             return Err(refuse(grade, "no seat has this grade"));
         }
-        if price.is_zero() || Won::PER_PAYMENT_MAX < *price {
-            return Err(refuse(grade, "the price must be 1 to 100,000,000 won"));
+        if price.is_zero() || max < *price {
+            let most = Money::new(max, currency);
+            return Err(refuse(grade, &format!("the price must be above zero, at most {most}")));
         }
     }
     let price = |grade| prices.get(grade).copied().ok_or_else(|| refuse(grade, "has no price"));

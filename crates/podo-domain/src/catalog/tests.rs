@@ -1,5 +1,5 @@
 use crate::catalog::*;
-use crate::{Refusal, Timestamp, Won};
+use crate::{Currency, Refusal, Timestamp, Won};
 use proptest::prelude::*;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -230,7 +230,7 @@ fn every_grade_has_one_price_and_no_seat_is_free() {
     .unwrap();
     let price = |prices: &[(&str, i64)]| {
         let won = |(grade, amount): &(&str, i64)| ((*grade).to_owned(), Won::new(*amount).unwrap());
-        price_seats(&plan, &prices.iter().map(won).collect())
+        price_seats(&plan, &prices.iter().map(won).collect(), Currency::Krw)
     };
     let check_refused = |prices: &[(&str, i64)], grade: &str| match price(prices) {
         Err(Refusal::InvalidTemplate { at, .. }) => assert_eq!(at, format!("price of {grade}")),

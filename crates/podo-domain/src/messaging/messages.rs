@@ -27,6 +27,14 @@ pub enum MessageKind {
     ReservationReduced,
     RefundDue,
     PaymentRefunded,
+    /// A virtual account was issued; the fan has to pay to it until its deadline.
+    DepositAwaited,
+    /// Its deadline is near.
+    DepositReminder,
+    /// The deposit didn't come in time, and the seats were freed.
+    DepositMissed,
+    /// A refund of a deposit needs a bank account.
+    RefundAccountNeeded,
     ScheduleOpened,
     StandbyOffered,
     /// An organiser moved it to other seats; its tickets have new codes.
@@ -89,7 +97,7 @@ impl Topic {
 }
 
 impl MessageKind {
-    pub const ALL: [MessageKind; 32] = [
+    pub const ALL: [MessageKind; 36] = [
         MessageKind::UserSignedUp,
         MessageKind::SignUpAsked,
         MessageKind::SessionCopied,
@@ -106,6 +114,10 @@ impl MessageKind {
         MessageKind::ReservationReduced,
         MessageKind::RefundDue,
         MessageKind::PaymentRefunded,
+        MessageKind::DepositAwaited,
+        MessageKind::DepositReminder,
+        MessageKind::DepositMissed,
+        MessageKind::RefundAccountNeeded,
         MessageKind::ScheduleOpened,
         MessageKind::StandbyOffered,
         MessageKind::ReservationReseated,
@@ -142,6 +154,10 @@ impl MessageKind {
             MessageKind::ReservationReduced => "ReservationReduced",
             MessageKind::RefundDue => "RefundDue",
             MessageKind::PaymentRefunded => "PaymentRefunded",
+            MessageKind::DepositAwaited => "DepositAwaited",
+            MessageKind::DepositReminder => "DepositReminder",
+            MessageKind::DepositMissed => "DepositMissed",
+            MessageKind::RefundAccountNeeded => "RefundAccountNeeded",
             MessageKind::ScheduleOpened => "ScheduleOpened",
             MessageKind::StandbyOffered => "StandbyOffered",
             MessageKind::ReservationReseated => "ReservationReseated",
@@ -174,6 +190,10 @@ impl MessageKind {
             | MessageKind::SecurityChanged
             | MessageKind::RefundDue
             | MessageKind::PaymentRefunded
+            | MessageKind::DepositAwaited
+            | MessageKind::DepositReminder
+            | MessageKind::DepositMissed
+            | MessageKind::RefundAccountNeeded
             | MessageKind::ScheduleOpened
             | MessageKind::StandbyOffered
             | MessageKind::ReservationMoved

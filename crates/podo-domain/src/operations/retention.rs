@@ -59,7 +59,10 @@ fn is_over(status: ReservationStatus) -> bool {
 /// Whether no money is in transit.
 fn is_settled(status: PaymentStatus) -> bool {
     match status {
-        PaymentStatus::Requested | PaymentStatus::Unknown | PaymentStatus::RefundDue => false,
+        PaymentStatus::Requested
+        | PaymentStatus::Unknown
+        | PaymentStatus::AwaitingDeposit
+        | PaymentStatus::RefundDue => false,
         PaymentStatus::Ready
         | PaymentStatus::Captured
         | PaymentStatus::PartiallyRefunded

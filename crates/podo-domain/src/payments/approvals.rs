@@ -1,16 +1,10 @@
 //! Four-eyes principle: how much one organiser may move alone, however many requests it is split
 //! into.
 
-use crate::Won;
+use crate::{Currency, Won};
 
-/// One organiser alone moves at most this much of one payment, of one wallet in a day, and of all
-/// of them together in a day. Anything beyond needs a second organiser.
-pub const ALONE_MAX: Won = match Won::new(1_000_000) {
-    Some(amount) => amount,
-    None => panic!("one million won is in range"),
-};
-
-/// What one organiser has moved alone so far. What two organisers approved doesn't count.
+/// What one organiser has moved alone so far, in one currency. What two organisers approved doesn't
+/// count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MovedAlone {
     /// Of this payment by any organiser, or of this wallet today.
@@ -20,9 +14,12 @@ pub struct MovedAlone {
 }
 
 impl MovedAlone {
-    /// Whether a second organiser has to approve before `amount` moves.
-    pub fn needs_second(&self, amount: Won) -> bool {
-        let is_within = |sum: Won| sum.checked_add(amount).is_some_and(|sum| sum <= ALONE_MAX);
+    /// Whether a second organiser has to approve before `amount` moves. One organiser alone moves at
+    /// most [`Currency::alone_max`] of one payment, of one wallet in a day, and of all of them
+    /// together in a day.
+    pub fn needs_second(&self, amount: Won, currency: Currency) -> bool {
+        let max = currency.alone_max();
+        let is_within = |sum: Won| sum.checked_add(amount).is_some_and(|sum| sum <= max);
         !(is_within(self.of_subject) && is_within(self.by_organiser))
     }
 }
@@ -37,6 +34,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    const KRW: Currency = Currency::Krw;
+
     fn won(amount: i64) -> Won {
         Won::new(amount).unwrap()
     }
@@ -47,13 +46,20 @@ mod tests {
             of_subject: won(of_subject),
             by_organiser: won(by_organiser),
         };
-        assert!(!before(0, 0).needs_second(ALONE_MAX));
-        assert!(before(0, 0).needs_second(won(1_000_001)));
-        assert!(!before(600_000, 0).needs_second(won(400_000)));
-        assert!(before(600_000, 0).needs_second(won(400_001)));
-        assert!(before(0, 600_000).needs_second(won(400_001)));
-        assert!(before(0, 0).needs_second(Won::MAX));
-        assert!(MovedAlone { of_subject: Won::MAX, ..before(0, 0) }.needs_second(Won::MAX));
+        assert!(!before(0, 0).needs_second(KRW.alone_max(), KRW));
+        assert!(before(0, 0).needs_second(won(1_000_001), KRW));
+        assert!(!before(600_000, 0).needs_second(won(400_000), KRW));
+        assert!(before(600_000, 0).needs_second(won(400_001), KRW));
+        assert!(before(0, 600_000).needs_second(won(400_001), KRW));
+        assert!(before(0, 0).needs_second(Won::MAX, KRW));
+        assert!(MovedAlone { of_subject: Won::MAX, ..before(0, 0) }.needs_second(Won::MAX, KRW));
+    }
+
+    #[test]
+    fn every_currency_has_its_own_limit() {
+        let none = MovedAlone::default();
+        assert!(!none.needs_second(won(100_000), Currency::Eur), "1,000 euros");
+        assert!(none.needs_second(won(100_001), Currency::Eur));
     }
 
     #[test]
@@ -71,11 +77,11 @@ mod tests {
         ) {
             let mut moved = MovedAlone::default();
             for part in parts.into_iter().map(won) {
-                if !moved.needs_second(part) {
+                if !moved.needs_second(part, KRW) {
                     let sum = moved.of_subject.checked_add(part).unwrap();
                     moved = MovedAlone { of_subject: sum, by_organiser: sum };
                 }
-                prop_assert!(moved.by_organiser <= ALONE_MAX);
+                prop_assert!(moved.by_organiser <= KRW.alone_max());
             }
         }
     }

@@ -15,6 +15,8 @@ pub enum PaymentMethod {
     SamsungPay,
     /// From a bank account, at once.
     Transfer,
+    /// To a bank account that is issued for this order, until a deadline.
+    VirtualAccount,
     Wallet,
     /// Paid at the desk of the organiser; no fan can choose it.
     BoxOffice,
@@ -29,7 +31,7 @@ pub enum Payee {
 }
 
 impl PaymentMethod {
-    pub const ALL: [PaymentMethod; 9] = [
+    pub const ALL: [PaymentMethod; 10] = [
         PaymentMethod::Card,
         PaymentMethod::KakaoPay,
         PaymentMethod::NaverPay,
@@ -37,6 +39,7 @@ impl PaymentMethod {
         PaymentMethod::Payco,
         PaymentMethod::SamsungPay,
         PaymentMethod::Transfer,
+        PaymentMethod::VirtualAccount,
         PaymentMethod::Wallet,
         PaymentMethod::BoxOffice,
     ];
@@ -50,6 +53,7 @@ impl PaymentMethod {
             PaymentMethod::Payco => "PAYCO",
             PaymentMethod::SamsungPay => "SAMSUNG_PAY",
             PaymentMethod::Transfer => "TRANSFER",
+            PaymentMethod::VirtualAccount => "VIRTUAL_ACCOUNT",
             PaymentMethod::Wallet => "WALLET",
             PaymentMethod::BoxOffice => "BOX_OFFICE",
         }
@@ -67,7 +71,8 @@ impl PaymentMethod {
             | PaymentMethod::TossPay
             | PaymentMethod::Payco
             | PaymentMethod::SamsungPay
-            | PaymentMethod::Transfer => Payee::Gateway,
+            | PaymentMethod::Transfer
+            | PaymentMethod::VirtualAccount => Payee::Gateway,
             PaymentMethod::Wallet => Payee::Wallet,
             PaymentMethod::BoxOffice => Payee::BoxOffice,
         }
@@ -83,6 +88,10 @@ pub struct OfferedMethods(Vec<PaymentMethod>);
 impl OfferedMethods {
     pub fn methods(&self) -> &[PaymentMethod] {
         &self.0
+    }
+
+    pub fn only(method: PaymentMethod) -> OfferedMethods {
+        OfferedMethods(vec![method])
     }
 
     pub fn refuse_others(&self, method: PaymentMethod) -> Result<(), Refusal> {
@@ -155,7 +164,7 @@ mod tests {
 
     #[test]
     fn an_event_offers_something_and_nothing_that_only_the_desk_takes() {
-        assert_eq!(OfferedMethods::try_from(vec![]), Err("out_of_range:1..8".to_owned()));
+        assert_eq!(OfferedMethods::try_from(vec![]), Err("out_of_range:1..9".to_owned()));
         let desk = OfferedMethods::try_from(vec![Card, BoxOffice]);
         assert_eq!(desk, Err("not_for_fans".to_owned()));
         assert_eq!(OfferedMethods::default().methods(), [Card, Wallet]);

@@ -1,9 +1,10 @@
 //! What a receipt says beside the lines of the order: the tax in its amount, and who sells.
 
+use crate::Currency;
 use crate::booking::order::{LineKind, OrderLine};
 use serde::{Deserialize, Serialize};
 
-/// The parts of an amount for the tax office, in whole won. They add up to the amount.
+/// The parts of an amount for the Korean tax office, in whole won. They add up to the amount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
@@ -17,8 +18,16 @@ pub struct IncludedTax {
 }
 
 /// Prices include the tax. An exempt admission frees the tickets and their discounts; fees are a
-/// service and always taxed.
-pub fn included_tax(lines: &[OrderLine], admission_is_exempt: bool) -> IncludedTax {
+/// service and always taxed. Orders in another currency than won are for shows abroad, which Korean
+/// tax doesn't cover: their receipts say nothing about tax.
+pub fn included_tax(
+    lines: &[OrderLine],
+    admission_is_exempt: bool,
+    currency: Currency,
+) -> Option<IncludedTax> {
+    if currency != Currency::Krw {
+        return None;
+    }
     let (mut taxed, mut exempt) = (0, 0);
     for line in lines {
         match line.kind {
@@ -36,7 +45,7 @@ pub fn included_tax(lines: &[OrderLine], admission_is_exempt: bool) -> IncludedT
     }
     // One eleventh of a price is its tax, rounded to the nearest won.
     let vat = (2 * taxed + 11) / 22;
-    IncludedTax { supply: taxed - vat, vat, exempt }
+    Some(IncludedTax { supply: taxed - vat, vat, exempt })
 }
 
 /// A Korean business registration number, with hyphens.
@@ -86,15 +95,17 @@ mod tests {
             line(LineKind::BookingFee, 4_000),
             line(LineKind::OrderFee, 3_300),
         ];
-        let taxed = included_tax(&lines, false);
+        let of = |lines: &[OrderLine], exempt| included_tax(lines, exempt, Currency::Krw).unwrap();
+        let taxed = of(&lines, false);
         assert_eq!(taxed, IncludedTax { supply: 261_182, vat: 26_118, exempt: 0 });
-        let exempt = included_tax(&lines, true);
+        let exempt = of(&lines, true);
         assert_eq!(exempt, IncludedTax { supply: 6_636, vat: 664, exempt: 280_000 });
         for amount in 0..500 {
-            let parts = included_tax(&[line(LineKind::Ticket, amount)], false);
+            let parts = of(&[line(LineKind::Ticket, amount)], false);
             assert_eq!(parts.supply + parts.vat, amount);
             assert!((parts.vat * 11 - amount).abs() <= 5, "{amount}: {parts:?}");
         }
+        assert_eq!(included_tax(&lines, false, Currency::Eur), None, "not Korean tax");
     }
 
     #[test]

@@ -52,6 +52,7 @@ pub fn check_payment(
         (PaymentStatus::Requested | PaymentStatus::Unknown, _) => Err(Refusal::PaymentRunning),
         (
             PaymentStatus::Ready
+            | PaymentStatus::AwaitingDeposit
             | PaymentStatus::Captured
             | PaymentStatus::PartiallyRefunded
             | PaymentStatus::RefundDue

@@ -35,6 +35,7 @@ fn reservation(status: ReservationStatus) -> Reservation {
         hold_expires_at: Timestamp::from_ms(1_000),
         amount: PRICE,
         order_fee: Won::ZERO,
+        currency: crate::Currency::Krw,
         promotion: None,
         version: 2,
         payment_window_given: true,
@@ -73,10 +74,11 @@ fn a_payment_for_a_date_that_is_called_off_goes_back_or_ends() {
 #[test]
 fn captured_in_time_is_a_ticket() {
     let settlement = settled(PaymentStatus::Requested, Outcome::Captured { amount: PRICE });
-    let Settlement::Confirmed { payment, reservation } = settlement else {
+    let Settlement::Confirmed { payment, reservation, excess } = settlement else {
         panic!("{settlement:?}");
     };
     assert_eq!((payment.status, payment.captured), (PaymentStatus::Captured, PRICE));
+    assert_eq!(excess, Won::ZERO);
     assert_eq!(reservation.status, ReservationStatus::Confirmed);
 }
 

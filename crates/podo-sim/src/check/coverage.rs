@@ -28,6 +28,11 @@ coverage! {
     Declined,
     /// A second payment after a declined one was confirmed.
     SecondCard,
+    /// A deposit bought the seats, or its deadline freed them.
+    DepositPaid,
+    DepositMissed,
+    /// Money came to an account that was closed.
+    DepositLate,
     /// The gateway captured another amount than requested.
     WrongAmount,
     /// A charge bought nothing and was refunded.

@@ -70,6 +70,14 @@ const SURVEY: &[(Coverage, &str)] = &[
         "select 1 from reseats m join reservations r on r.id = m.reservation_id
           where r.status = 'CANCELED'",
     ),
+    (
+        Coverage::DepositPaid,
+        "select 1 from payments where method = 'VIRTUAL_ACCOUNT' and captured = amount",
+    ),
+    (
+        Coverage::DepositMissed,
+        "select 1 from payments where status = 'CANCELED' and failure_reason = 'DEPOSIT_EXPIRED'",
+    ),
     (Coverage::Declined, "select 1 from payments where status = 'FAILED'"),
     (Coverage::WrongAmount, "select 1 from payments where captured not in (0, amount)"),
     (Coverage::RefundDue, "select 1 from refunds where reason = 'TOO_LATE'"),

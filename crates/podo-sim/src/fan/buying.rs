@@ -30,6 +30,8 @@ struct Prepared {
 /// The result of a confirm call.
 enum Paid {
     Yes(Value),
+    /// A virtual account waits for this payment's deposit.
+    Awaits(PaymentId, Won),
     Unknown,
     No,
 }
@@ -67,6 +69,7 @@ impl Fan {
                     }
                     return;
                 }
+                Paid::Awaits(payment, amount) => return self.deposit(payment, amount).await,
                 Paid::Unknown => return,
                 Paid::No => self.pause(100, 5_000).await,
             }
@@ -112,6 +115,10 @@ impl Fan {
         let pays_from_wallet = self.world.rng.happens(self.world.swarm.from_wallet);
         let method = match pays_from_wallet {
             true => PaymentMethod::Wallet,
+            // Seeds without deposits draw no number for it.
+            false if self.world.swarm.has_deposits && self.world.rng.happens(60) => {
+                PaymentMethod::VirtualAccount
+            }
             false => PaymentMethod::Card,
         };
         if pays_from_wallet && self.world.rng.happens(80) {
@@ -122,7 +129,7 @@ impl Fan {
         let asked = self.insist("request", move |context| {
             let key = key.clone();
             async move {
-                let gateway = (method == PaymentMethod::Card).then_some(name);
+                let gateway = (method != PaymentMethod::Wallet).then_some(name);
                 let device = Device::Desktop;
                 let asked = PaymentRequest { key, fan, reservation, method, gateway, device };
                 request_payment(&context, asked).await.map(body_of)
@@ -137,8 +144,11 @@ impl Fan {
             amount: amount.expect("a payment has an amount"),
             until: until.expect("a payment says how long the hold lasts"),
         };
-        if method == PaymentMethod::Card {
+        if method != PaymentMethod::Wallet {
             self.approve(&prepared).await;
+        }
+        if method == PaymentMethod::VirtualAccount {
+            self.world.pay_with(prepared.payment, method.as_str());
         }
         Some(prepared)
     }
@@ -200,8 +210,12 @@ impl Fan {
                 self.world.saw(Coverage::WebhookFirst);
                 match answer.status {
                     200 => Paid::Yes(serde_json::from_str(&answer.body).expect("JSON is kept")),
+                    202 => Paid::Awaits(payment, amount),
                     _ => Paid::No,
                 }
+            }
+            Some(Ok(Idempotent::Fresh(ConfirmOutcome::Awaiting(_)))) => {
+                Paid::Awaits(payment, amount)
             }
             Some(Ok(Idempotent::Fresh(ConfirmOutcome::Unknown(_)))) | None => Paid::Unknown,
             Some(Err(Refusal::PaymentDeclined { .. })) => {
@@ -222,7 +236,7 @@ impl Fan {
                 world.ensure(first == second, "I13", || format!("{first}, then {second}"));
             }
             Paid::No => world.ensure(false, "I13", || format!("paid, then not: {first}")),
-            Paid::Unknown => {}
+            Paid::Awaits(..) | Paid::Unknown => {}
         }
         let other = IdempotencyKey { fingerprint: [9; 32], ..key };
         let (fan, payment, amount) = (self.user, prepared.payment, prepared.amount);

@@ -7,6 +7,7 @@ use podo_app::payments::port::gateway::{
     Answered, Booked, Delivery, Gateway, Hint, Order, RefundOutcome, Returned,
 };
 use podo_app::payments::port::payments::{Checkout, DueRefund, GatewayQuery};
+use podo_domain::payments::deposits::RefundAccount;
 use podo_domain::payments::{Outcome, PaymentMethod};
 use podo_domain::{Refusal, Timestamp};
 use std::sync::Arc;
@@ -41,6 +42,10 @@ impl Gateway for Believing {
         self.inner.methods()
     }
 
+    fn currencies(&self) -> &'static [podo_domain::Currency] {
+        &[podo_domain::Currency::Krw]
+    }
+
     async fn checkout(&self, order: &Order<'_>, now: Timestamp) -> Result<Checkout> {
         self.inner.checkout(order, now).await
     }
@@ -57,8 +62,13 @@ impl Gateway for Believing {
         self.believe(ask, self.inner.void(ask, now).await)
     }
 
-    async fn refund(&self, refund: &DueRefund, now: Timestamp) -> RefundOutcome {
-        self.inner.refund(refund, now).await
+    async fn refund(
+        &self,
+        refund: &DueRefund,
+        account: Option<&RefundAccount>,
+        now: Timestamp,
+    ) -> RefundOutcome {
+        self.inner.refund(refund, account, now).await
     }
 
     async fn booked(&self, ask: &GatewayQuery, now: Timestamp) -> Option<Booked> {

@@ -45,6 +45,10 @@ impl Company {
         }
     }
 
+    pub(crate) const fn issues_accounts(self) -> bool {
+        matches!(self, Company::Toss | Company::PortOne)
+    }
+
     const fn has_keys(self) -> bool {
         matches!(self, Company::Toss | Company::PortOne)
     }

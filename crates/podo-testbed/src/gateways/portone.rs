@@ -15,6 +15,9 @@ pub(super) fn answer(book: &mut Book, asked: &StandInRequest) -> Option<Reply> {
     let (reply, is_final) = match rest.split_once('/') {
         Some((_, "pre-register")) => (Reply::json(200, &json!({})), true),
         Some((id, "confirm")) => confirm(book, id, &asked.json()),
+        Some((id, close)) if close.starts_with("virtual-account/close") => {
+            (close_account(book, id), true)
+        }
         Some((id, "cancel")) => cancel(book, id, &asked.json()),
         Some(_) => return None,
         None => {
@@ -75,6 +78,7 @@ fn payment(id: &str, order: &Order) -> Value {
     let status = match (order.captured, order.refunded) {
         _ if order.is_voided => "CANCELLED",
         (0, _) if order.fault == crate::gateways::Fault::Declines && order.n_asked > 0 => "FAILED",
+        _ if order.is_awaiting() => "VIRTUAL_ACCOUNT_ISSUED",
         (0, _) => "READY",
         (captured, refunded) if captured == refunded => "CANCELLED",
         (_, 0) => "PAID",
@@ -84,7 +88,7 @@ fn payment(id: &str, order: &Order) -> Value {
         "status": status, "id": id, "transactionId": "tx", "currency": "KRW",
         "channel": { "type": "TEST", "pgProvider": "KCP_V2" },
         "method": method_of(order.method),
-        "amount": { "total": order.captured, "paid": order.captured - order.refunded,
+        "amount": { "total": order.captured.max(order.issued), "paid": order.captured - order.refunded,
                     "cancelled": order.refunded },
     })
 }
@@ -93,6 +97,8 @@ fn method_of(method: &str) -> Value {
     let card = json!({ "number": "4111111111111111" });
     match method {
         "CARD" => json!({ "type": "PaymentMethodCard", "card": card }),
+        "VIRTUAL_ACCOUNT" => json!({ "type": "PaymentMethodVirtualAccount", "bank": "SHINHAN",
+            "accountNumber": "56211234567890", "remitteeName": "포도" }),
         "TRANSFER" => json!({ "type": "PaymentMethodTransfer", "bank": "SHINHAN" }),
         easy_pay => json!({ "type": "PaymentMethodEasyPay",
                             "provider": easy_pay.replace('_', ""), "method": { "card": card } }),
@@ -106,6 +112,18 @@ fn find(book: &Book, id: &str) -> Reply {
     }
 }
 
+/// Only an account that waits for its deposit can be closed.
+fn close_account(book: &mut Book, id: &str) -> Reply {
+    match book.orders.get_mut(id) {
+        Some(order) if order.is_awaiting() => {
+            order.is_voided = true;
+            Reply::json(200, &json!({ "closedAt": "2026-11-16T00:00:00Z" }))
+        }
+        Some(_) => error(409, "PAYMENT_NOT_WAITING_FOR_DEPOSIT"),
+        None => error(404, "PAYMENT_NOT_FOUND"),
+    }
+}
+
 fn cancel(book: &mut Book, id: &str, body: &Value) -> (Reply, bool) {
     let Some(order) = book.orders.get_mut(id) else {
         return (error(404, "PAYMENT_NOT_FOUND"), true);
@@ -113,6 +131,9 @@ fn cancel(book: &mut Book, id: &str, body: &Value) -> (Reply, bool) {
     if order.captured == 0 {
         order.is_voided = true;
         return (error(409, "PAYMENT_NOT_PAID"), true);
+    }
+    if !order.may_refund_to(&body["refundAccount"]["number"]) {
+        return (error(400, "INVALID_REQUEST"), true);
     }
     let left = order.captured - order.refunded;
     if body["currentCancellableAmount"].as_i64().is_some_and(|seen| seen != left) {

@@ -52,16 +52,20 @@ fn confirm(book: &mut Book, body: &Value) -> (Reply, bool) {
 fn payment(id: &str, order: &Order) -> Value {
     let status = match (order.captured, order.refunded) {
         _ if order.is_voided => "CANCELED",
+        _ if order.is_awaiting() => "WAITING_FOR_DEPOSIT",
         (0, _) => "IN_PROGRESS",
         (captured, refunded) if captured == refunded => "CANCELED",
         (_, 0) => "DONE",
         _ => "PARTIAL_CANCELED",
     };
     let (method, provider) = method_of(order.method);
+    let total = order.captured.max(order.issued);
     json!({
         "version": "2022-11-16", "paymentKey": format!("{PREFIX}{id}"), "orderId": id,
-        "currency": "KRW", "method": method, "status": status, "totalAmount": order.captured,
-        "balanceAmount": order.captured - order.refunded,
+        "currency": "KRW", "method": method, "status": status, "totalAmount": total,
+        "balanceAmount": if order.is_voided { 0 } else { total - order.refunded },
+        "virtualAccount": { "bankCode": "88", "accountNumber": "56211234567890",
+            "customerName": "김포도", "dueDate": null },
         "card": { "number": "4111111111111111", "issuerCode": "61" },
         "easyPay": { "provider": provider },
     })
@@ -72,6 +76,7 @@ fn method_of(method: &str) -> (&'static str, Option<&'static str>) {
     match method {
         "CARD" => ("카드", None),
         "TRANSFER" => ("계좌이체", None),
+        "VIRTUAL_ACCOUNT" => ("가상계좌", None),
         "KAKAO_PAY" => ("간편결제", Some("카카오페이")),
         "NAVER_PAY" => ("간편결제", Some("네이버페이")),
         "TOSS_PAY" => ("간편결제", Some("토스페이")),
@@ -94,6 +99,9 @@ fn cancel(book: &mut Book, id: &str, body: &Value) -> (Reply, bool) {
     if order.captured == 0 {
         order.is_voided = true;
         return (Reply::json(200, &payment(id, order)), true);
+    }
+    if !order.may_refund_to(&body["refundReceiveAccount"]["accountNumber"]) {
+        return (error(400, "INVALID_REFUND_ACCOUNT_INFO"), true);
     }
     match book.cancel(id, body["cancelAmount"].as_i64(), &body["cancelReason"]) {
         Refunded::Made => (Reply::json(200, &payment(id, &book.orders[id])), true),

@@ -72,6 +72,7 @@ pub(super) async fn put_on(context: &AppContext, billing: Billing) -> Result<Sch
         name: line("포도 아레나")?,
         address: line("서울특별시 송파구 올림픽로 1")?,
         city: line("서울")?,
+        time_zone: None,
     };
     let venue = create_venue(context, organiser, venue).await?;
     let now = context.now();
@@ -164,6 +165,6 @@ fn an_arena_of_any_size_has_a_price_for_each_of_its_grades() {
         let arena = arena::of(n_seats);
         let plan = arena.plan().unwrap();
         assert_eq!(plan.seats.len(), n_seats as usize);
-        podo_domain::catalog::price_seats(&plan, &prices(&arena)).unwrap();
+        podo_domain::catalog::price_seats(&plan, &prices(&arena), Default::default()).unwrap();
     }
 }

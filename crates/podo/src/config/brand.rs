@@ -5,6 +5,7 @@ use podo_adapters::passes::{ApplePassSettings, GooglePassSettings};
 use podo_app::messaging::templates::Brand as Look;
 use podo_domain::identity::Email;
 use podo_domain::payments::receipts::BusinessNumber;
+use podo_domain::{Currency, Timestamp};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
@@ -14,6 +15,8 @@ pub struct Brand {
     pub brand_logo_url: String,
     pub brand_color: String,
     pub mail_reply_to: String,
+    pub currency: Currency,
+    pub time_zone: String,
     pub business_name: String,
     pub business_number: String,
 }
@@ -34,6 +37,9 @@ impl Brand {
         let reply_to = &self.mail_reply_to;
         if !reply_to.is_empty() && Email::try_from(reply_to.clone()).is_err() {
             bail!("mail_reply_to: must be an e-mail address");
+        }
+        if Timestamp::start_of_day("2026-01-01", &self.time_zone).is_none() {
+            bail!("time_zone: must be an IANA time zone such as Asia/Seoul");
         }
         if self.business_name.chars().count() > 100 {
             bail!("business_name: must have at most 100 characters");

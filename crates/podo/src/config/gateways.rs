@@ -2,7 +2,7 @@
 
 use anyhow::{Result, bail};
 use podo_adapters::gateways::{
-    GatewaySettings, InicisSettings, KcpSettings, PortOneSettings, TossSettings,
+    GatewaySettings, InicisSettings, KcpSettings, PortOneSettings, StripeSettings, TossSettings,
 };
 use podo_app::payments::settlement::read_rates;
 use secrecy::{ExposeSecret, SecretString};
@@ -29,6 +29,10 @@ pub struct Gateways {
     pub kcp_site_cd: String,
     pub kcp_certificate: PathBuf,
     pub kcp_private_key: PathBuf,
+    pub stripe_url: String,
+    pub stripe_publishable_key: String,
+    pub stripe_secret_key: SecretString,
+    pub stripe_webhook_secrets: SecretString,
     pub gateway_fees: String,
 }
 
@@ -55,6 +59,12 @@ impl Gateways {
         let files = [&self.kcp_certificate, &self.kcp_private_key].map(|path| path.to_str());
         let [certificate, key] = files.map(|path| path.unwrap_or("?"));
         all_or_none("kcp", &[&self.kcp_site_cd, certificate, key])?;
+        let stripe = [
+            self.stripe_publishable_key.as_str(),
+            open(&self.stripe_secret_key),
+            open(&self.stripe_webhook_secrets),
+        ];
+        all_or_none("stripe", &stripe)?;
         if read_rates(&self.gateway_fees).is_none() {
             bail!("gateway_fees: write names with percentages, for example \"toss:3.3, kcp:2.95\"");
         }
@@ -76,6 +86,7 @@ impl Gateways {
             ("portone", !self.portone_store_id.is_empty()),
             ("inicis", !self.inicis_mid.is_empty()),
             ("kcp", !self.kcp_site_cd.is_empty()),
+            ("stripe", !self.stripe_publishable_key.is_empty()),
         ];
         all.into_iter().filter(|(_, is_there)| *is_there).map(|(name, _)| name)
     }
@@ -102,21 +113,31 @@ impl Gateways {
                 certificate: self.kcp_certificate.clone(),
                 private_key: self.kcp_private_key.clone(),
             }),
+            stripe: is_there("stripe").then(|| StripeSettings {
+                url: self.stripe_url.clone(),
+                publishable_key: self.stripe_publishable_key.clone(),
+                secret_key: open(&self.stripe_secret_key).to_owned(),
+                webhook_secrets: several(&self.stripe_webhook_secrets),
+            }),
             ..GatewaySettings::default()
         }
     }
 
     fn portone(&self) -> PortOneSettings {
-        let secrets = open(&self.portone_webhook_secrets).split(',').map(str::trim);
         PortOneSettings {
             url: self.portone_url.clone(),
             store_id: self.portone_store_id.clone(),
             channel_key: self.portone_channel_key.clone(),
             secret: open(&self.portone_secret).to_owned(),
-            webhook_secrets: secrets.map(str::to_owned).collect(),
+            webhook_secrets: several(&self.portone_webhook_secrets),
             is_test: self.portone_channel == Channel::Test,
         }
     }
+}
+
+/// Secrets with commas between them.
+fn several(secrets: &SecretString) -> Vec<String> {
+    open(secrets).split(',').map(|secret| secret.trim().to_owned()).collect()
 }
 
 fn open(secret: &SecretString) -> &str {

@@ -32,11 +32,12 @@ const PAGES: [(&str, &str); 9] = [
 
 /// The page that runs a gateway's own script, and no other's: each path has its host.
 const GATEWAY: &str = "pay/gateway.html";
-const GATEWAYS: [(&str, &str); 5] = [
+const GATEWAYS: [(&str, &str); 6] = [
     ("/pay/gateway/identity", "https://cdn.portone.io"),
     ("/pay/gateway/inicis", "https://*.inicis.com"),
     ("/pay/gateway/kcp", "https://*.kcp.co.kr"),
     ("/pay/gateway/portone", "https://cdn.portone.io"),
+    ("/pay/gateway/stripe", "https://js.stripe.com https://*.js.stripe.com"),
     ("/pay/gateway/toss", "https://js.tosspayments.com"),
 ];
 

@@ -26,15 +26,20 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use html::{Html, day, escape, link, money, picture};
 use podo_app::Error;
+use podo_app::booking::reservations::my_reservations;
 use podo_app::catalog;
-use podo_app::catalog::EventDetail;
 use podo_app::catalog::port::EventFilter;
+use podo_app::catalog::{EventDetail, ScheduleView};
+use podo_app::payments::my_payment;
 use podo_app::store::PageRequest;
 use podo_app::tickets::holders;
 use podo_app::tickets::port::TicketView;
 use podo_domain::booking::order::options::{Fee, Fees};
+use podo_domain::booking::reservations::ReservationStatus;
+use podo_domain::messaging::messages::Language::{En, Ko};
+use podo_domain::payments::deposits::Bank;
 use podo_domain::payments::refund_policy::RefundPeriod;
-use podo_domain::{EventId, ScheduleId, Won};
+use podo_domain::{Currency, EventId, ScheduleId, UserId, Won};
 
 pub(crate) fn routes() -> Router<App> {
     Router::new()
@@ -93,9 +98,9 @@ async fn event(State(app): State<App>, headers: HeaderMap, Id(event): Id<EventId
 }
 
 /// The fees of a date, which are charged in addition to its prices.
-fn fee_words(language: Language, fees: &Fees) -> Vec<String> {
+fn fee_words(language: Language, currency: Currency, fees: &Fees) -> Vec<String> {
     let words = |fee: Option<Fee>, name: &'static str| {
-        fee.map(|fee| format!("{name} {}", money(fee.amount)))
+        fee.map(|fee| format!("{name} {}", money(fee.amount, currency, language)))
     };
     let per_ticket = language.say("예매 수수료 1매당", "Booking fee per ticket");
     let booking = words(fees.booking, per_ticket);
@@ -117,41 +122,55 @@ fn periods_of(detail: &EventDetail, schedule: ScheduleId) -> &[RefundPeriod] {
     found.map_or(&[], |dates| &dates.periods)
 }
 
+/// A date with its prices, phases and refunds.
+fn date_card(language: Language, detail: &EventDetail, schedule: &ScheduleView) -> String {
+    let event = &detail.event;
+    let zone = &event.time_zone;
+    let mut prices: Vec<_> = schedule.prices.iter().collect();
+    prices.sort_by_key(|(_, price)| std::cmp::Reverse(**price));
+    let price = |(grade, price): (&String, &Won)| {
+        format!("{} {}", escape(grade), money(*price, event.currency, language))
+    };
+    let prices: Vec<String> = prices
+        .into_iter()
+        .map(price)
+        .chain(fee_words(language, event.currency, &schedule.fees))
+        .collect();
+    let next = schedule.next_prices.as_ref().map_or(String::new(), |next| {
+        let list: Vec<String> = next.prices.iter().map(price).collect();
+        let (from, list) = (day(next.from, zone), list.join(" · "));
+        let words = match language {
+            Language::Korean => format!("{from}부터 {list}"),
+            Language::English => format!("From {from}: {list}"),
+            Language::Japanese => format!("{from}から {list}"),
+            Language::Chinese => format!("{from} 起：{list}"),
+        };
+        format!("<p>{words}</p>")
+    });
+    let enter = language.say("예매하기", "Book");
+    format!(
+        "<section class=\"card pad stack\"><h2>{}</h2><p class=\"quiet\">{} {}</p><p>{}</p>\
+         {next}{}<p>{}</p><h3>{}</h3><ul>{}</ul></section>",
+        day(schedule.starts_at, zone),
+        language.say("예매 시작", "Sale starts"),
+        day(schedule.sale_starts_at, zone),
+        prices.join(" · "),
+        phases::lines(language, zone, &schedule.phases),
+        link(&format!("/queue/{}", schedule.id), enter),
+        language.say("취소와 환불", "Canceling and refunds"),
+        refunds::lines(
+            language,
+            event.currency,
+            &detail.refund_rules,
+            periods_of(detail, schedule.id)
+        )
+    )
+}
+
 fn event_page(language: Language, detail: &EventDetail) -> Html {
     let event = &detail.event;
     let place = format!("{} · {} · {}", event.artist, event.venue_name, event.city);
-    let dates = detail.schedules.iter().map(|schedule| {
-        let mut prices: Vec<_> = schedule.prices.iter().collect();
-        prices.sort_by_key(|(_, price)| std::cmp::Reverse(**price));
-        let price =
-            |(grade, price): (&String, &Won)| format!("{} {}", escape(grade), money(*price));
-        let prices: Vec<String> =
-            prices.into_iter().map(price).chain(fee_words(language, &schedule.fees)).collect();
-        let next = schedule.next_prices.as_ref().map_or(String::new(), |next| {
-            let list: Vec<String> = next.prices.iter().map(price).collect();
-            let (from, list) = (day(next.from), list.join(" · "));
-            let words = match language {
-                Language::Korean => format!("{from}부터 {list}"),
-                Language::English => format!("From {from}: {list}"),
-                Language::Japanese => format!("{from}から {list}"),
-                Language::Chinese => format!("{from} 起：{list}"),
-            };
-            format!("<p>{words}</p>")
-        });
-        let enter = language.say("예매하기", "Book");
-        format!(
-            "<section class=\"card pad stack\"><h2>{}</h2><p class=\"quiet\">{} {}</p><p>{}</p>\
-             {next}{}<p>{}</p><h3>{}</h3><ul>{}</ul></section>",
-            day(schedule.starts_at),
-            language.say("예매 시작", "Sale starts"),
-            day(schedule.sale_starts_at),
-            prices.join(" · "),
-            phases::lines(language, &schedule.phases),
-            link(&format!("/queue/{}", schedule.id), enter),
-            language.say("취소와 환불", "Canceling and refunds"),
-            refunds::lines(language, &detail.refund_rules, periods_of(detail, schedule.id))
-        )
-    });
+    let dates = detail.schedules.iter().map(|schedule| date_card(language, detail, schedule));
     let bound = match event.transferable {
         true => String::new(),
         false => {
@@ -209,7 +228,7 @@ async fn my_tickets(State(app): State<App>, headers: HeaderMap) -> Response {
             "<li class=\"card pad stack\"><h2>{}</h2><p class=\"num\">{} · {} · {}</p>\
              <div class=\"code\">{picture}</div></li>",
             escape(&ticket.event_title),
-            day(ticket.starts_at),
+            day(ticket.starts_at, &ticket.time_zone),
             escape(&ticket.seat_number),
             escape(&ticket.booking_number) + &type_words(language, ticket)
         )
@@ -219,8 +238,40 @@ async fn my_tickets(State(app): State<App>, headers: HeaderMap) -> Response {
         true => format!("<p>{nothing}</p>"),
         false => format!("<ul class=\"tickets\">{}</ul>", items.collect::<String>()),
     };
-    let body = format!("<h1>{title}</h1>{list}");
+    let awaited = awaited_deposits(&app, visitor.caller.user, language).await;
+    let body = format!("<h1>{title}</h1>{awaited}{list}");
     visitor.keep(Html::new(language, title).body(&body))
+}
+
+/// Where and until when to pay, for each order that waits for a deposit. Tickets are shown without it if
+/// it can't be read.
+async fn awaited_deposits(app: &App, fan: UserId, language: Language) -> String {
+    let page = PageRequest { limit: LISTED, after: None };
+    let found = my_reservations(&app.context, fan, page).await;
+    let mut cards = String::new();
+    for reservation in found.map(|page| page.items).unwrap_or_default() {
+        let (ReservationStatus::Paying, Some(payment)) =
+            (reservation.status, reservation.deposit_payment_id)
+        else {
+            continue;
+        };
+        let Ok(payment) = my_payment(&app.context, fan, payment).await else { continue };
+        let (currency, Some(deposit)) = (payment.currency, payment.deposit) else { continue };
+        let name_of = |bank: Bank| language.choose(bank.name(Ko), bank.name(En));
+        let bank = Bank::parse(&deposit.bank).map_or(&*deposit.bank, name_of);
+        cards += &format!(
+            "<li class=\"card pad stack\"><h2>{}</h2><p class=\"num\">{} {} ({})</p>\
+             <p class=\"num\">{} · {} {}</p></li>",
+            language.say("입금을 기다리고 있어요", "Waiting for your transfer"),
+            escape(bank),
+            escape(&deposit.account_number),
+            escape(&deposit.holder),
+            money(deposit.amount, currency, language),
+            language.say("입금 기한", "Pay by"),
+            day(deposit.due_at, &app.context.rules.time_zone),
+        );
+    }
+    if cards.is_empty() { cards } else { format!("<ul class=\"tickets\">{cards}</ul>") }
 }
 
 fn to_form(language: Language, next: &str) -> Response {

@@ -2,6 +2,7 @@
 
 pub(crate) mod admin;
 pub(crate) mod checkout;
+pub(crate) mod deposits;
 pub(crate) mod gateway_webhooks;
 pub(crate) mod receipts;
 pub(crate) mod refunds;

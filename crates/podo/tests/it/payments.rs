@@ -1,5 +1,9 @@
 //! Buying, refunds, gateways and idempotency.
 
+#[path = "payments/abroad.rs"]
+pub(crate) mod abroad;
+#[path = "payments/deposits.rs"]
+pub(crate) mod deposits;
 #[path = "payments/gateways.rs"]
 pub(crate) mod gateways;
 #[path = "payments/idempotency.rs"]

@@ -217,7 +217,7 @@ struct Duty {
     round: for<'p> fn(&'p AppContext, Timestamp) -> BoxFuture<'p, Result<jobs::Round>>,
 }
 
-const DUTIES: [Duty; 12] = [
+const DUTIES: [Duty; 13] = [
     Duty {
         name: "admit",
         pause_ms: (20, 60),
@@ -233,6 +233,13 @@ const DUTIES: [Duty; 12] = [
         pause_ms: (40, 150),
         round: |context, now| {
             podo_app::payments::jobs::settle::settle_unknown_payments(context, now).boxed()
+        },
+    },
+    Duty {
+        name: "deposits",
+        pause_ms: (100, 500),
+        round: |context, now| {
+            podo_app::payments::jobs::deposits::follow_deposits(context, now).boxed()
         },
     },
     Duty {

@@ -259,7 +259,7 @@ impl Fan {
     /// Charges the wallet, and retries until the outcome is known.
     async fn charge(&mut self) {
         let amount = Won::new(PRICE * (1 + self.rng.below(4) as i64)).unwrap();
-        let (fan, key) = (self.user, self.key(CHARGE, &amount.to_string()));
+        let (fan, key) = (self.user, self.key(CHARGE, &amount.get().to_string()));
         let asked = self.ask("charge", Saw::Answers, move |node| {
             let key = key.clone();
             async move { wallet::charge(&node, key, fan, amount).await.map(body_of) }.boxed()

@@ -108,7 +108,7 @@ impl Sale {
         let fans = fans(context, &format!("{seed}.{attempt}"), plan.n_fans).await?;
         let text = |text: &str| text.to_owned();
         let (name, address) = (line(&format!("Hall {seed}")), line("1"));
-        let venue = NewVenue { name, address, city: line("Seoul") };
+        let venue = NewVenue { name, address, city: line("Seoul"), time_zone: None };
         let venue = create_venue(context, actor, venue).await?;
         let mut grade_mapping = BTreeMap::from([(text("A"), text(GRADE))]);
         if plan.has_desk {

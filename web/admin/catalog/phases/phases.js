@@ -2,7 +2,7 @@
 
 import { call, get } from "../../../shared/app/api.js";
 import { announce, el, icon, problemBox, whileBusy } from "../../../shared/ui/dom.js";
-import { moment } from "../../../shared/ui/format.js";
+import { moment, usePlace } from "../../../shared/ui/format.js";
 import { t } from "../../../shared/ui/i18n.js";
 import { card, choice, field, heading, tick } from "../../form.js";
 import { fromLocal, toLocal } from "../dates.js";
@@ -35,8 +35,9 @@ export function peopleCards(page, schedule, items) {
 
 /** An event in preparation is invisible to the public API, so the date comes with its event. */
 export async function scheduleOf(page) {
-  const { schedules } = await get(`/api/admin/events/${page.query.get("event")}`, { signal: page.signal });
-  return schedules.find(({ id }) => id === page.id);
+  const event = await get(`/api/admin/events/${page.query.get("event")}`, { signal: page.signal });
+  usePlace(event);
+  return event.schedules.find(({ id }) => id === page.id);
 }
 
 /** `replace` fills the form with other phases, which are saved with its button. */

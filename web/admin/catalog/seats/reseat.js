@@ -2,7 +2,7 @@
 
 import { act, get } from "../../../shared/app/api.js";
 import { announce, el, problemBox, whileBusy } from "../../../shared/ui/dom.js";
-import { moment } from "../../../shared/ui/format.js";
+import { moment, usePlace } from "../../../shared/ui/format.js";
 import { t } from "../../../shared/ui/i18n.js";
 import { card, field, heading, tick } from "../../form.js";
 import { numbersField, openPlan } from "./seat_choice.js";
@@ -16,6 +16,7 @@ export async function reseat(page) {
     of(`/api/admin/schedules/${page.id}/allocations`),
     of(`/api/admin/support/bookings/${booking}`),
   ]);
+  usePlace(schedule);
   const chosen = el("p", { class: "num", role: "status" }, t("reseatNone"));
   const plan = openPlan({
     layout, prices: schedule.prices, status, label: t("reseatMap"),

@@ -34,6 +34,7 @@ pub(super) const fn direct_option(method: PaymentMethod) -> Option<&'static str>
         PaymentMethod::SamsungPay => Some("d_samsungpay=Y"),
         PaymentMethod::Card
         | PaymentMethod::Transfer
+        | PaymentMethod::VirtualAccount
         | PaymentMethod::Wallet
         | PaymentMethod::BoxOffice => None,
     }

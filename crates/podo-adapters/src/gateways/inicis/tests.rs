@@ -22,6 +22,7 @@ fn ask(key: &str) -> GatewayQuery {
         method: PaymentMethod::Card,
         payment_key: Some(key.into()),
         amount: Won::new(50_000).unwrap(),
+        currency: podo_domain::Currency::Krw,
     }
 }
 

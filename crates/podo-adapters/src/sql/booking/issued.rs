@@ -28,7 +28,7 @@ use podo_domain::booking::seats::SeatState;
 use podo_domain::booking::standby::PLACE_OF_OFFER;
 use podo_domain::catalog::{EventStatus, ScheduleStatus};
 use podo_domain::id::SeatIndex;
-use podo_domain::{Refusal, ReservationId, ScheduleId, SeatId, Timestamp, Won};
+use podo_domain::{Currency, EventId, Refusal, ReservationId, ScheduleId, SeatId, Timestamp, Won};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -53,12 +53,12 @@ async fn issue(tx: &mut dyn Tx, command: &IssueOrder) -> Result<Idempotent<(Issu
     if let Some(answer) = idempotency::find(tx, &command.key).await? {
         return Ok(Idempotent::Replay(answer));
     }
-    let DeskTerms { options, prices } = check_date(tx, command).await?;
+    let DeskTerms { options, prices, currency } = check_date(tx, command).await?;
     let mut claimed = claim_seats(tx, command).await?;
     if let Some(prices) = &prices {
         charge_current_prices(prices, &mut claimed);
     }
-    set_prices(command, &options, &mut claimed)?;
+    set_prices(command, &options, currency, &mut claimed)?;
     let claim = Claim {
         reservation: command.reservation,
         user: command.actor,
@@ -70,6 +70,7 @@ async fn issue(tx: &mut dyn Tx, command: &IssueOrder) -> Result<Idempotent<(Issu
         fees: Fees::default(),
         // In the seats already, with the discounts of their types.
         prices: None,
+        currency,
         now: command.now,
     };
     let held = store_claimed(tx, &claim, claimed).await?;
@@ -83,6 +84,7 @@ async fn issue(tx: &mut dyn Tx, command: &IssueOrder) -> Result<Idempotent<(Issu
         tender: command.issue.tender(),
         payment_id: command.payment,
         amount: held.amount,
+        currency,
         seats: held.seats,
         tickets: sold.confirmed.tickets,
     };
@@ -97,12 +99,17 @@ struct DeskTerms {
     options: PriceOptions,
     /// The prices in force, if they have changed.
     prices: Option<BTreeMap<String, Won>>,
+    currency: Currency,
 }
 
 /// The desk sells before, during and after the sale to fans, until the show is over.
 async fn check_date(tx: &mut dyn Tx, command: &IssueOrder) -> Result<DeskTerms> {
+    let event = "select event_id from event_schedules where id = $1";
+    let row = tx.row(event, params![command.pick.schedule()]).await?.ok_or(Refusal::NotFound)?;
+    // The sale to fans may not have begun: an organiser who changes the event's currency waits.
+    tx.lock(row.get::<EventId>("event_id")?.uuid()).await?;
     let sql = "select s.status, e.status as event_status, s.ends_at, s.stopped_at, s.price_options,
-                      s.price_changes
+                      s.price_changes, e.currency
                  from event_schedules s join events e on e.id = s.event_id
                 where s.id = $1";
     let row = tx.row(sql, params![command.pick.schedule()]).await?.ok_or(Refusal::NotFound)?;
@@ -117,6 +124,7 @@ async fn check_date(tx: &mut dyn Tx, command: &IssueOrder) -> Result<DeskTerms> 
     Ok(DeskTerms {
         options: json_or_default(&row, "price_options")?,
         prices: changed_prices(&row, command.now)?,
+        currency: row.parse("currency", Currency::parse)?,
     })
 }
 
@@ -185,7 +193,12 @@ pub(super) async fn end_expired_hold(
 
 /// Complimentary tickets cost nothing; a sale costs what the ticket types say. The desk charges no
 /// fee.
-fn set_prices(command: &IssueOrder, options: &PriceOptions, claimed: &mut [Claimed]) -> Result<()> {
+fn set_prices(
+    command: &IssueOrder,
+    options: &PriceOptions,
+    currency: Currency,
+    claimed: &mut [Claimed],
+) -> Result<()> {
     if command.issue == Issue::Complimentary {
         for claim in claimed {
             let list = claim.seat.price;
@@ -216,7 +229,7 @@ fn set_prices(command: &IssueOrder, options: &PriceOptions, claimed: &mut [Claim
             ticket_type: *it,
         })
         .collect();
-    let prices = price(&chosen, None, &Fees::default())?.seats;
+    let prices = price(&chosen, None, &Fees::default(), currency)?.seats;
     for ((at, price), it) in order.iter().zip(prices).zip(&types) {
         let seat = repriced(&claimed[*at].seat, price, it.map(|it| it.mark()));
         claimed[*at].seat = seat;
@@ -244,6 +257,7 @@ async fn record(tx: &mut dyn Tx, command: &IssueOrder, issued: &IssuedOrder) -> 
     tx.add(sql, command.lookups.iter().map(row).collect()).await?;
     let details = json!({
         "channel": issued.channel, "tender": issued.tender, "amount": issued.amount,
+        "currency": issued.currency,
         "bookingNumber": issued.booking_number,
         "seatIds": issued.seats.iter().map(|seat| seat.id).collect::<Vec<_>>(),
     });

@@ -36,7 +36,7 @@ use podo_domain::id::SeatIndex;
 use podo_domain::messaging::messages::MessageKind;
 use podo_domain::payments::OfferedMethods;
 use podo_domain::{
-    AllocationId, EventId, PaymentId, ReservationId, ScheduleId, Timestamp, UserId, Won,
+    AllocationId, Currency, EventId, PaymentId, ReservationId, ScheduleId, Timestamp, UserId, Won,
 };
 use serde::Serialize;
 
@@ -72,6 +72,8 @@ struct ReservationPayload<'p> {
     /// The same seats by grade, with their prices.
     grades: Vec<GradeShare>,
     total_amount: Won,
+    /// Of all amounts.
+    currency: Currency,
     at: Timestamp,
     /// Absent for a fan's own order.
     #[serde(skip_serializing_if = "Channel::is_fan")]
@@ -118,7 +120,7 @@ fn shares(seats: &[ReservedSeat]) -> Vec<GradeShare> {
 pub(crate) async fn load(tx: &mut dyn Tx, id: ReservationId) -> Result<Option<Reservation>> {
     let sql = "select id, user_id, schedule_id, status, hold_expires_at, amount, version,
                       payment_window_given, retry_window_given, place_number, phase_id, order_fee,
-                      promotion_id, channel
+                      promotion_id, channel, currency
                  from reservations where id = $1";
     tx.row(sql, params![id]).await?.as_ref().map(read_reservation).transpose()
 }
@@ -138,7 +140,7 @@ pub(crate) async fn load_with_date(
 ) -> Result<Option<ReservationOnDate>> {
     let sql = "select r.id, r.user_id, r.schedule_id, r.status, r.hold_expires_at, r.amount,
                       r.version, r.payment_window_given, r.retry_window_given, r.place_number,
-                      r.phase_id, r.order_fee, r.promotion_id, r.channel,
+                      r.phase_id, r.order_fee, r.promotion_id, r.channel, r.currency,
                       s.status as schedule_status,
                       s.event_id, e.payment_methods
                  from reservations r join event_schedules s on s.id = r.schedule_id
@@ -163,6 +165,7 @@ pub(crate) fn read_reservation(row: &Row) -> Result<Reservation> {
         hold_expires_at: row.get("hold_expires_at")?,
         amount: row.get("amount")?,
         order_fee: row.get("order_fee")?,
+        currency: row.parse("currency", Currency::parse)?,
         promotion: row.get("promotion_id")?,
         version: row.get("version")?,
         payment_window_given: row.get("payment_window_given")?,
@@ -314,6 +317,7 @@ async fn tell(tx: &mut dyn Tx, change: Change<'_>, now: Timestamp) -> Result<()>
         seat_ids: seats.iter().map(|seat| seat.id).collect(),
         grades: shares(seats),
         total_amount: reservation.amount,
+        currency: reservation.currency,
         at: now,
         channel: reservation.channel,
         booking: booking.map(|booking| BookingPayload {

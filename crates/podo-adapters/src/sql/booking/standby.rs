@@ -17,7 +17,7 @@ use podo_domain::booking::standby::{PLACE_OF_OFFER, Standby, StandbyState};
 use podo_domain::catalog::{EventStatus, SaleWindow, ScheduleStatus};
 use podo_domain::id::SeatIndex;
 use podo_domain::messaging::messages::MessageKind;
-use podo_domain::{Refusal, ScheduleId, StandbyId, Timestamp, UserId, Won};
+use podo_domain::{Currency, Refusal, ScheduleId, StandbyId, Timestamp, UserId, Won};
 use serde_json::json;
 use std::collections::BTreeMap;
 use uuid::Uuid;
@@ -45,6 +45,7 @@ pub(crate) struct SaleTerms {
     pub(crate) fees: Fees,
     /// The prices in force, if they have changed.
     pub(crate) prices: Option<BTreeMap<String, Won>>,
+    pub(crate) currency: Currency,
 }
 
 /// Whether seats of the date can be bought now.
@@ -55,7 +56,7 @@ pub(crate) async fn check_sale(
 ) -> Result<SaleTerms> {
     let sql = "select s.sale_starts_at, s.sale_ends_at, s.status, e.status as event_status,
                       s.seats_per_person, s.stopped_at, s.price_options,
-                      s.price_changes
+                      s.price_changes, e.currency
                  from event_schedules s join events e on e.id = s.event_id
                 where s.id = $1";
     let row = tx.row(sql, params![schedule]).await?.ok_or(Refusal::NotFound)?;
@@ -70,6 +71,7 @@ pub(crate) async fn check_sale(
         seats_per_person: row.get("seats_per_person")?,
         fees: json_or_default::<PriceOptions>(&row, "price_options")?.fees,
         prices: changed_prices(&row, now)?,
+        currency: row.parse("currency", Currency::parse)?,
     })
 }
 
@@ -169,6 +171,7 @@ async fn offer(tx: &mut dyn Tx, command: &OfferSeats) -> Result<()> {
         until: command.until,
         fees: terms.fees,
         prices: terms.prices,
+        currency: terms.currency,
         now: command.now,
     };
     let claimed = take_free_seats(tx, &claim).await?;

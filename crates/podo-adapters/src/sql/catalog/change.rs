@@ -15,7 +15,7 @@ use podo_domain::catalog::phases::check_sale;
 use podo_domain::catalog::{
     ResaleDelay, ScheduleStatus, ScheduleTerms, ScheduleTimes, SeatTemplate, price_seats,
 };
-use podo_domain::{Refusal, ScheduleId, Won};
+use podo_domain::{Currency, Refusal, ScheduleId, Won};
 use serde_json::json;
 use std::collections::BTreeMap;
 
@@ -70,7 +70,8 @@ pub(super) async fn change_schedule(
     command: &ChangeSchedule,
 ) -> Result<ScheduleTerms> {
     let sql = "select starts_at, ends_at, sale_starts_at, sale_ends_at, seats_per_person, prices,
-                      resale_min_seconds, resale_max_seconds, seat_template, seats_per_order
+                      resale_min_seconds, resale_max_seconds, seat_template, seats_per_order,
+                      (select e.currency from events e where e.id = event_id) as currency
                  from event_schedules where id = $1";
     // Serialise it with a change of the date's phases, which lie inside the sale.
     tx.lock(command.schedule.uuid()).await?;
@@ -80,7 +81,8 @@ pub(super) async fn change_schedule(
     check_sale(&phases_of(tx, command.schedule).await?, next.times.sale())?;
     if next.prices != terms.prices {
         let template: SeatTemplate = row.json("seat_template")?;
-        set_prices(tx, command.schedule, &template, &next.prices).await?;
+        price_seats(&template.plan()?, &next.prices, row.parse("currency", Currency::parse)?)?;
+        set_prices(tx, command.schedule, &next.prices).await?;
     }
     store_terms(tx, command, &terms, &next).await?;
     moved::announce_date(tx, command, &terms.times, &next.times).await?;
@@ -125,10 +127,8 @@ fn read_terms(row: &Row) -> Result<ScheduleTerms> {
 async fn set_prices(
     tx: &mut dyn Tx,
     schedule: ScheduleId,
-    template: &SeatTemplate,
     prices: &BTreeMap<String, Won>,
 ) -> Result<()> {
-    price_seats(&template.plan()?, prices)?;
     let sql = "update seats set price = $3 where schedule_id = $1 and grade = $2";
     for (grade, price) in prices {
         tx.execute(sql, params![schedule, grade, *price]).await?;

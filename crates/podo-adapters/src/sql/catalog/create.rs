@@ -13,7 +13,7 @@ use podo_app::catalog::port::{
 use podo_domain::catalog::{EventStatus, PlannedSeat, SeatTemplate, price_seats};
 use podo_domain::id::SeatIndex;
 use podo_domain::messaging::messages::MessageKind;
-use podo_domain::{HallId, Refusal, ScheduleId, Won};
+use podo_domain::{Currency, HallId, Refusal, ScheduleId, Won};
 use serde::Serialize;
 use serde_json::json;
 
@@ -22,11 +22,10 @@ pub(super) fn json_text(value: &impl Serialize) -> Result<Value> {
 }
 
 pub(super) async fn create_venue(tx: &mut dyn Tx, command: &CreateVenue) -> Result<()> {
-    let sql = "insert into venues (id, name, address, city, created_at, updated_at)
-               values ($1, $2, $3, $4, $5, $5)";
-    let values =
-        params![command.venue, &command.name, &command.address, &command.city, command.now];
-    tx.execute(sql, values).await?;
+    let sql = "insert into venues (id, name, address, city, created_at, updated_at, time_zone)
+               values ($1, $2, $3, $4, $5, $5, $6)";
+    let CreateVenue { venue, name, address, city, time_zone, now, .. } = command;
+    tx.execute(sql, params![*venue, name, address, city, *now, time_zone]).await?;
     let details = json!({ "name": command.name });
     note(tx, command.actor, "venue.create", command.venue, details, command.now).await
 }
@@ -60,7 +59,7 @@ pub(super) async fn create_hall(tx: &mut dyn Tx, command: &CreateHall) -> Result
 /// hall is never visible.
 pub(super) async fn create_schedule(tx: &mut dyn Tx, command: &CreateSchedule) -> Result<u32> {
     let event = tx
-        .row("select status, hall_id from events where id = $1", params![command.event])
+        .row("select status, hall_id, currency from events where id = $1", params![command.event])
         .await?
         .ok_or(Refusal::NotFound)?;
     match event.parse("status", EventStatus::parse)? {
@@ -69,7 +68,7 @@ pub(super) async fn create_schedule(tx: &mut dyn Tx, command: &CreateSchedule) -
     }
     let template = template_of_hall(tx, event.get("hall_id")?).await?.without_shapes();
     let plan = template.plan()?;
-    let prices = price_seats(&plan, &command.prices)?;
+    let prices = price_seats(&plan, &command.prices, event.parse("currency", Currency::parse)?)?;
     let n_seats = u32::try_from(plan.seats.len()).unwrap_or(u32::MAX);
     insert_schedule(tx, command, &template, n_seats).await?;
     insert_seats(tx, command.schedule, &plan.seats, &prices).await?;

@@ -9,9 +9,12 @@ use crate::sql::identity::team::{in_scope, scope_values};
 use podo_app::catalog::EventView;
 use podo_app::catalog::port::{CreateEvent, EditEvent};
 use podo_app::{Error, Result};
-use podo_domain::catalog::{EventEdit, EventStatus, Genre, NewEvent, ScheduleStatus};
+use podo_domain::catalog::{
+    EventEdit, EventStatus, Genre, NewEvent, SaleTerms, ScheduleStatus, SeatTemplate, price_seats,
+};
 use podo_domain::payments::OfferedMethods;
-use podo_domain::{Refusal, Timestamp};
+use podo_domain::payments::deposits::DepositDeadline;
+use podo_domain::{Currency, Refusal, Timestamp};
 use serde_json::json;
 use uuid::Uuid;
 
@@ -21,8 +24,8 @@ pub(super) async fn create_event(tx: &mut dyn Tx, command: &CreateEvent) -> Resu
     tx.row(hall, params![*hall_id, *venue_id]).await?.ok_or(Refusal::NotFound)?;
     let sql = "insert into events (id, title, artist, description, venue_id, hall_id, status,
                                    created_at, updated_at, transferable, genre, minimum_age,
-                                   payment_methods, vat_exempt)
-               values ($1, $2, $3, $4, $5, $6, 'PREPARING', $7, $7, $8, $9, $10, $11, $12)";
+                                   payment_methods, vat_exempt, currency, deposit_deadline)
+               values ($1, $2, $3, $4, $5, $6, 'PREPARING', $7, $7, $8, $9, $10, $11, $12, $13, $14)";
     let values = params![
         command.event,
         title.as_str(),
@@ -34,8 +37,10 @@ pub(super) async fn create_event(tx: &mut dyn Tx, command: &CreateEvent) -> Resu
         command.new.transferable.unwrap_or(true),
         command.new.genre.as_str(),
         i64::from(command.new.minimum_age.years()),
-        command.new.payment_methods.to_text(),
-        command.new.vat_exempt
+        command.terms.methods.to_text(),
+        command.new.vat_exempt,
+        command.terms.currency.as_str(),
+        command.new.deposit_deadline.to_text()
     ];
     tx.execute(sql, values).await?;
     let sql = "insert into events_search (id, words) values ($1, $2)";
@@ -46,19 +51,54 @@ pub(super) async fn create_event(tx: &mut dyn Tx, command: &CreateEvent) -> Resu
         .await
 }
 
+/// The currency and the methods after the change, decided while no other change runs. The desk sells
+/// before the sale opens, and takes the same lock.
+async fn next_terms(tx: &mut dyn Tx, command: &EditEvent) -> Result<SaleTerms> {
+    tx.lock(command.event.uuid()).await?;
+    let sql = "select currency, payment_methods,
+                      exists (select 1 from event_schedules s
+                               where s.event_id = events.id
+                                 and (s.sale_starts_at <= $2
+                                      -- A seat that was ever held has a fence above zero.
+                                      or exists (select 1 from seats t
+                                                  where t.schedule_id = s.id and t.fence > 0)))
+                        as was_on_sale
+                 from events where id = $1";
+    let row = tx.row(sql, params![command.event, command.now]).await?.ok_or(Refusal::NotFound)?;
+    let terms = SaleTerms {
+        currency: row.parse("currency", Currency::parse)?,
+        methods: row.parse("payment_methods", OfferedMethods::parse)?,
+    };
+    Ok(terms.change(&command.edit, row.get("was_on_sale")?, command.home)?)
+}
+
+/// Prices that were set in another currency have to be possible in the new one.
+async fn check_prices(tx: &mut dyn Tx, command: &EditEvent, currency: Currency) -> Result<()> {
+    let sql = "select seat_template, prices from event_schedules where event_id = $1";
+    for row in tx.query(sql, params![command.event]).await? {
+        let template: SeatTemplate = row.json("seat_template")?;
+        price_seats(&template.plan()?, &row.json("prices")?, currency)?;
+    }
+    Ok(())
+}
+
 pub(super) async fn edit_event(tx: &mut dyn Tx, command: &EditEvent) -> Result<()> {
+    let terms = next_terms(tx, command).await?;
+    if command.edit.currency.is_some() {
+        check_prices(tx, command, terms.currency).await?;
+    }
     let sql = "update events set title = coalesce($2, title), artist = coalesce($3, artist),
                       description = coalesce($4, description), updated_at = $5,
                       transferable = coalesce($6, transferable), genre = coalesce($7, genre),
                       minimum_age = coalesce($8, minimum_age),
-                      payment_methods = coalesce($9, payment_methods),
-                      vat_exempt = coalesce($10, vat_exempt)
+                      payment_methods = $9, vat_exempt = coalesce($10, vat_exempt), currency = $11,
+                      deposit_deadline = coalesce($12, deposit_deadline)
                 where id = $1
                returning title, artist, transferable, genre, minimum_age, payment_methods,
-                         vat_exempt";
+                         vat_exempt, currency, deposit_deadline";
     let EventEdit { title, artist, description, .. } = &command.edit;
-    let EventEdit { transferable, genre, minimum_age, payment_methods, vat_exempt, .. } =
-        &command.edit;
+    let EventEdit { transferable, genre, minimum_age, vat_exempt, .. } = &command.edit;
+    let deposit_deadline = command.edit.deposit_deadline.map(DepositDeadline::to_text);
     let values = params![
         command.event,
         title.as_ref().map(|it| it.as_str()),
@@ -68,8 +108,10 @@ pub(super) async fn edit_event(tx: &mut dyn Tx, command: &EditEvent) -> Result<(
         *transferable,
         genre.map(Genre::as_str),
         minimum_age.map(|it| i64::from(it.years())),
-        payment_methods.as_ref().map(OfferedMethods::to_text),
-        *vat_exempt
+        terms.methods.to_text(),
+        *vat_exempt,
+        terms.currency.as_str(),
+        deposit_deadline
     ];
     let row = tx.row(sql, values).await?.ok_or(Refusal::NotFound)?;
     let (title, artist): (String, String) = (row.get("title")?, row.get("artist")?);
@@ -83,6 +125,8 @@ pub(super) async fn edit_event(tx: &mut dyn Tx, command: &EditEvent) -> Result<(
         "minimumAge": row.get::<i64>("minimum_age")?,
         "paymentMethods": row.get::<String>("payment_methods")?,
         "vatExempt": row.get::<bool>("vat_exempt")?,
+        "currency": row.get::<String>("currency")?,
+        "depositDeadline": row.get::<String>("deposit_deadline")?,
     });
     announce_change(tx, command.actor, "event.edit", command.event.uuid(), details, command.now)
         .await
@@ -96,7 +140,8 @@ fn search_words(title: &str, artist: &str) -> String {
 macro_rules! columns {
     () => {
         "e.id, e.title, e.artist, e.description, e.status, v.name as venue_name, v.city,
-                h.name as hall_name, e.transferable, e.genre, e.minimum_age, e.payment_methods, e.vat_exempt,
+                v.time_zone, e.currency, h.name as hall_name, e.transferable, e.genre, e.minimum_age, e.payment_methods, e.vat_exempt,
+                e.deposit_deadline,
                 p.hash as image_hash,
                 p.widths as image_widths, p.width as image_width, p.height as image_height,
                 p.tone as image_tone, p.alt as image_alt"
@@ -244,8 +289,11 @@ fn read_event(row: &Row) -> Result<EventView> {
         transferable: row.get("transferable")?,
         genre: row.parse("genre", Genre::parse)?,
         minimum_age: row.get::<u8>("minimum_age")?.try_into().map_err(Error::broken)?,
+        time_zone: row.get("time_zone")?,
+        currency: row.parse("currency", Currency::parse)?,
         payment_methods: row.parse("payment_methods", OfferedMethods::parse)?,
         vat_exempt: row.get("vat_exempt")?,
+        deposit_deadline: row.parse("deposit_deadline", DepositDeadline::parse)?,
         poster: read_image(row)?,
     })
 }

@@ -16,7 +16,7 @@ use podo_domain::booking::order::price_changes::{PriceChange, PriceChanges};
 use podo_domain::booking::order::promotions::{Promotion, PromotionPer, USES_MAX};
 use podo_domain::booking::reservations::Reservation;
 use podo_domain::catalog::{SeatTemplate, price_seats};
-use podo_domain::{PromotionId, Refusal, ScheduleId, Timestamp, Won};
+use podo_domain::{Currency, PromotionId, Refusal, ScheduleId, Timestamp, Won};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -135,11 +135,11 @@ pub(crate) async fn return_use(
 async fn set_options(tx: &mut dyn Tx, command: &SetOptions) -> Result<PriceOptions> {
     let (schedule, now) = (command.schedule, command.now);
     tx.lock(schedule.uuid()).await?;
-    let sql = "select prices, price_options from event_schedules where id = $1";
+    let sql = "select price_options from event_schedules where id = $1";
     let row = tx.row(sql, params![schedule]).await?.ok_or(Refusal::NotFound)?;
     let before: PriceOptions = json_or_default(&row, "price_options")?;
-    let prices: BTreeMap<String, Won> = row.json("prices")?;
-    let next = before.change(command.ticket_types.clone(), command.fees, &prices)?;
+    let (prices, currency) = prices_of(tx, schedule).await?;
+    let next = before.change(command.ticket_types.clone(), command.fees, &prices, currency)?;
     let stored = if next.is_plain() { Value::Null } else { json_text(&next)? };
     let sql = "update event_schedules set price_options = $2, updated_at = $3 where id = $1";
     tx.execute(sql, &[schedule.into(), stored, now.into()]).await?;
@@ -158,7 +158,8 @@ async fn change_prices(tx: &mut dyn Tx, command: &ChangePrices) -> Result<PriceC
     let (next, details) = match &command.verb {
         PriceVerb::Add { from, prices } => {
             let template: SeatTemplate = row.json("seat_template")?;
-            price_seats(&template.plan()?, prices)?;
+            let (_, currency) = prices_of(tx, schedule).await?;
+            price_seats(&template.plan()?, prices, currency)?;
             let change = PriceChange { from: from.unwrap_or(now), prices: prices.clone() };
             (before.add(change.clone(), now)?, json!({ "added": change }))
         }
@@ -177,15 +178,20 @@ async fn list(tx: &mut dyn Tx, question: &PromotionsOf) -> Result<Vec<PromotionV
     tx.query(sql, params![question.schedule]).await?.iter().map(read_view).collect()
 }
 
-async fn prices_of(tx: &mut dyn Tx, schedule: ScheduleId) -> Result<BTreeMap<String, Won>> {
-    let sql = "select prices from event_schedules where id = $1";
+async fn prices_of(
+    tx: &mut dyn Tx,
+    schedule: ScheduleId,
+) -> Result<(BTreeMap<String, Won>, Currency)> {
+    let sql = "select s.prices, e.currency
+                 from event_schedules s join events e on e.id = s.event_id where s.id = $1";
     let row = tx.row(sql, params![schedule]).await?.ok_or(Refusal::NotFound)?;
-    Ok(row.json("prices")?)
+    Ok((row.json("prices")?, row.parse("currency", Currency::parse)?))
 }
 
 async fn add(tx: &mut dyn Tx, command: &AddPromotion) -> Result<PromotionView> {
     let AddPromotion { actor, schedule, promotion, now } = command;
-    promotion.check(&prices_of(tx, *schedule).await?)?;
+    let (prices, currency) = prices_of(tx, *schedule).await?;
+    promotion.check(&prices, currency)?;
     let sql = "insert into promotion_codes
                  (id, schedule_id, code, discount, per, grades, amount_min, starts_at, ends_at,
                   uses_max, uses_per_person, n_used, created_at, updated_at)
@@ -225,7 +231,8 @@ async fn change(tx: &mut dyn Tx, command: &ChangePromotion) -> Result<PromotionV
         uses_max: command.uses_max.unwrap_or(before.uses_max).min(USES_MAX + 1),
         ..before
     };
-    next.check(&prices_of(tx, command.schedule).await?)?;
+    let (prices, currency) = prices_of(tx, command.schedule).await?;
+    next.check(&prices, currency)?;
     let sql = "update promotion_codes set ends_at = $2, uses_max = $3, updated_at = $4
                 where id = $1 and n_used <= $3";
     if tx.execute(sql, params![id, next.ends_at, next.uses_max, now]).await? == 0 {

@@ -13,7 +13,7 @@ use podo_app::catalog::port::{GradeSales, HallRecord, ScheduleRecord, VenueRecor
 use podo_domain::booking::seats::{Seat, SeatStanding, SeatState};
 use podo_domain::catalog::{EventStatus, ResaleDelay, ScheduleStatus, ScheduleTimes, SeatTemplate};
 use podo_domain::id::SeatIndex;
-use podo_domain::{ScheduleId, VenueId, Won};
+use podo_domain::{Currency, ScheduleId, VenueId, Won};
 use std::time::Duration;
 use uuid::Uuid;
 
@@ -24,8 +24,9 @@ macro_rules! schedules {
                 s.starts_at, s.ends_at, s.sale_starts_at, s.sale_ends_at, s.status,
                 s.prices, s.n_seats, s.seats_per_person, s.queue_settings, s.draw_seed,
                 s.resale_min_seconds, s.resale_max_seconds, s.last_phase, s.seats_per_order,
-                s.price_options, s.price_changes
-           from event_schedules s join events e on e.id = s.event_id"
+                s.price_options, s.price_changes, e.currency, v.time_zone
+           from event_schedules s join events e on e.id = s.event_id
+           join venues v on v.id = e.venue_id"
     };
 }
 
@@ -188,6 +189,8 @@ fn read_schedule(row: &Row) -> Result<ScheduleRecord> {
         event: row.get("event_id")?,
         event_status: row.parse("event_status", EventStatus::parse)?,
         event_title: row.get("title")?,
+        currency: row.parse("currency", Currency::parse)?,
+        time_zone: row.get("time_zone")?,
         sequence: row.get("play_sequence")?,
         times: ScheduleTimes {
             starts_at: row.get("starts_at")?,

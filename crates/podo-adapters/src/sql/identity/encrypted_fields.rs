@@ -33,6 +33,7 @@ async fn count(tx: &mut dyn Tx, question: &Count) -> Result<u64> {
         EncryptedTable::TicketClaims => "select count(*) as n_rows from ticket_claims",
         EncryptedTable::IssuedOrders => "select count(*) as n_rows from issued_orders",
         EncryptedTable::PhaseWebhooks => "select count(*) as n_rows from phase_webhooks",
+        EncryptedTable::RefundAccounts => "select count(*) as n_rows from refund_accounts",
     };
     Ok(tx.row(sql, &[]).await?.map_or(Ok(0), |row| row.get("n_rows"))?)
 }
@@ -76,6 +77,10 @@ async fn rows(tx: &mut dyn Tx, question: &RowsOf) -> Result<Vec<EncryptedRow>> {
             "select id, secret, previous_secret from phase_webhooks
               where $1 < id order by id limit $2",
             &["secret", "previous_secret"],
+        ),
+        EncryptedTable::RefundAccounts => (
+            "select id, account from refund_accounts where $1 < id order by id limit $2",
+            &["account"],
         ),
     };
     let after = question.after.unwrap_or_default();
@@ -123,6 +128,10 @@ async fn reencrypt(tx: &mut dyn Tx, command: &Reencrypt) -> Result<bool> {
         EncryptedTable::PhaseWebhooks => {
             "update phase_webhooks set secret = $3, previous_secret = $4, updated_at = $2
               where id = $1 and secret = $5 and previous_secret is not distinct from $6"
+        }
+        EncryptedTable::RefundAccounts => {
+            "update refund_accounts set account = $3
+              where id = $1 and created_at <= $2 and account = $4"
         }
     };
     let mut values: Vec<Value> = params![command.known.id, command.now].to_vec();

@@ -38,6 +38,7 @@ commands! {
             -> () as Event => unfollow_artist;
         read followed_artists(FollowedArtists { user: UserId })
             -> Vec<String> as Event => followed_artists;
+        read interest_in(InterestIn { event: EventId }) -> u64 as Event => interest_in;
         write plan_reminders(PlanReminders { now: Timestamp, limit: u32 })
             -> u64 as Worker => plan_reminders;
         read open_announcements(OpenAnnouncements { now: Timestamp, limit: u32 })
@@ -131,6 +132,22 @@ async fn followed_artists(tx: &mut dyn Tx, question: &FollowedArtists) -> Result
                 order by created_at desc, artist limit 100";
     let read = |row: &Row| Ok(row.get("artist")?);
     tx.query(sql, params![question.user]).await?.iter().map(read).collect()
+}
+
+/// A fan with a reminder who also follows the artist counts twice, as one who is very interested.
+async fn interest_in(tx: &mut dyn Tx, question: &InterestIn) -> Result<u64> {
+    let reminders = "select count(*) as n from event_schedules s
+                       join sale_reminders r on r.schedule_id = s.id
+                      where s.event_id = $1";
+    let followers = "select count(*) as n from events e
+                       join artist_follows f on f.artist = e.artist
+                      where e.id = $1";
+    let mut sum = 0;
+    for sql in [reminders, followers] {
+        let row = tx.row(sql, params![question.event]).await?;
+        sum += row.map_or(Ok(0), |row| row.get::<u64>("n"))?;
+    }
+    Ok(sum)
 }
 
 /// The unique index makes a second plan of the same reminder harmless.

@@ -5,9 +5,9 @@ use crate::sql::engine::value::{Row, Value, params};
 use crate::sql::messaging::announcements::FactsOf;
 use podo_app::Result;
 use podo_app::messaging::port::announcements::{BookingFacts, ShowFacts, Subject};
-use podo_domain::ReservationId;
 use podo_domain::booking::issued::Channel;
 use podo_domain::catalog::{EventStatus, ScheduleStatus};
+use podo_domain::{Currency, ReservationId};
 use uuid::Uuid;
 
 /// At an opening hundreds of bookings are described together, so each kind of subject is one query
@@ -19,7 +19,7 @@ pub(super) async fn facts_of(
     let schedules = "select s.id as schedule_id, s.event_id, s.starts_at, s.ends_at,
                             s.sale_starts_at, s.status, e.title, e.artist,
                             e.status as event_status, v.name as venue, v.address, v.city,
-                            v.time_zone, h.name as hall
+                            v.time_zone, h.name as hall, e.currency
                        from event_schedules s
                        join events e on e.id = s.event_id
                        join venues v on v.id = e.venue_id
@@ -30,7 +30,7 @@ pub(super) async fn facts_of(
                            s.id as schedule_id, s.event_id, s.starts_at, s.ends_at,
                            s.sale_starts_at, s.status, e.title, e.artist,
                            e.status as event_status, v.name as venue, v.address, v.city,
-                           v.time_zone, h.name as hall
+                           v.time_zone, h.name as hall, e.currency
                       from reservations r
                       join event_schedules s on s.id = r.schedule_id
                       join events e on e.id = s.event_id
@@ -102,6 +102,7 @@ fn read_first(rows: Option<Vec<Row>>, seats: Option<Vec<Row>>) -> Result<Option<
         address: row.get("address")?,
         city: row.get("city")?,
         time_zone: row.get("time_zone")?,
+        currency: row.parse("currency", Currency::parse)?,
         booking,
     }))
 }

@@ -18,7 +18,7 @@ use podo_domain::booking::issued::Channel;
 use podo_domain::booking::order::options::TypeMark;
 use podo_domain::booking::reservations::ReservationStatus;
 use podo_domain::payments::{PaymentMethod, PaymentStatus};
-use podo_domain::{EventId, PaymentId, ReservationId, ScheduleId, UserId};
+use podo_domain::{Currency, EventId, PaymentId, ReservationId, ScheduleId, UserId};
 use uuid::Uuid;
 
 commands! {
@@ -43,14 +43,14 @@ commands! {
 
 /// The ids that are left to look at: from `low` up to, but without, `high`.
 #[derive(Clone, Copy)]
-pub(crate) struct Span {
-    pub(crate) low: Uuid,
-    pub(crate) high: Uuid,
+struct Span {
+    low: Uuid,
+    high: Uuid,
     /// Where the scan stops without an index; the next page continues there.
     stop: Option<Uuid>,
 }
 
-pub(crate) fn span(look: &Look) -> Span {
+fn span(look: &Look) -> Span {
     let low = look.from.map_or(Uuid::nil(), first_at);
     let high = look.to.map_or(Uuid::max(), first_at);
     match (look.order, look.cursor) {
@@ -130,10 +130,11 @@ macro_rules! select_reservations {
         concat!(
             "select r.id, r.user_id, r.schedule_id, e.title, s.starts_at, r.status, r.amount,
                     r.booking_number, r.created_at,
-                    r.order_fee, r.promotion_code, r.channel
+                    r.order_fee, r.promotion_code, r.channel, r.currency, v.time_zone
                from reservations r
                join event_schedules s on s.id = r.schedule_id
                join events e on e.id = s.event_id
+               join venues v on v.id = e.venue_id
               where r.id < $1 and r.id >= $2
                 and (cast($3 as text) is null or r.status = $3)
                 and (not $4 or r.schedule_id = $5) ",
@@ -214,9 +215,11 @@ fn read_reservation(row: &Row) -> Result<ReservationRow> {
         schedule: row.get("schedule_id")?,
         event_title: row.get("title")?,
         starts_at: row.get("starts_at")?,
+        time_zone: row.get("time_zone")?,
         status: row.parse("status", ReservationStatus::parse)?,
         seats: Vec::new(),
         amount: row.get("amount")?,
+        currency: row.parse("currency", Currency::parse)?,
         ticket_types: Vec::new(),
         promotion_code: row.get("promotion_code")?,
         fees: row.get("order_fee")?,
@@ -230,12 +233,13 @@ macro_rules! select_payments {
     ($condition:literal, $order:literal) => {
         concat!(
             "select p.id, p.reservation_id, r.booking_number, p.user_id, p.method, p.paid_with, p.gateway,
-                    p.status, p.amount, p.captured, p.refunded, p.created_at,
-                    e.title, s.starts_at
+                    p.status, p.amount, p.currency, p.captured, p.refunded, p.created_at,
+                    e.title, s.starts_at, v.time_zone
                from payments p
                join reservations r on r.id = p.reservation_id
                join event_schedules s on s.id = r.schedule_id
                join events e on e.id = s.event_id
+               join venues v on v.id = e.venue_id
               where p.id < $1 and p.id >= $2
                 and (cast($3 as text) is null or p.status = $3)
                 and (not $4 or p.user_id = $5) ",
@@ -298,10 +302,12 @@ fn read_payment(row: &Row) -> Result<PaymentRow> {
         gateway: row.get("gateway")?,
         status: row.parse("status", PaymentStatus::parse)?,
         amount: row.get("amount")?,
+        currency: row.parse("currency", Currency::parse)?,
         captured: row.get("captured")?,
         refunded: row.get("refunded")?,
         event_title: row.get("title")?,
         starts_at: row.get("starts_at")?,
+        time_zone: row.get("time_zone")?,
         created_at: row.get("created_at")?,
     })
 }

@@ -54,8 +54,14 @@ async fn overdue(tx: &mut dyn Tx, question: &AskOverdue) -> Result<Overdue> {
           where status in ('REQUESTED', 'UNKNOWN')",
     )
     .await?;
-    let refunds = "select count(*) as n_waiting, min(created_at) as oldest_at from refunds
-                    where status = 'DUE'";
+    // Refunds of deposits wait for the fan's bank account, not for a job.
+    let refunds = "select count(*) as n_waiting, min(created_at) as oldest_at from refunds f
+                    where status = 'DUE'
+                      and not exists (select 1 from payments p
+                                       where p.id = f.payment_id
+                                         and p.method = 'VIRTUAL_ACCOUNT'
+                                         and not exists (select 1 from refund_accounts a
+                                                          where a.id = p.id))";
     let notifications =
         "select count(*) as n_waiting, min(created_at) as oldest_at from notifications
                           where status in ('PENDING', 'SENDING')";

@@ -42,7 +42,8 @@ async fn old_reservations(
                   and not exists (select 1 from payments p
                                    where p.reservation_id = r.id
                                      and (p.updated_at >= $1
-                                          or p.status in ('REQUESTED', 'UNKNOWN', 'REFUND_DUE')))
+                                          or p.status in ('REQUESTED', 'UNKNOWN',
+                                                          'AWAITING_DEPOSIT', 'REFUND_DUE')))
                   and not exists (select 1 from refunds f
                                    where f.reservation_id = r.id
                                      and (f.updated_at >= $1 or f.status = 'DUE'))
@@ -148,6 +149,8 @@ async fn erase_reservation(tx: &mut dyn Tx, command: &EraseReservation) -> Resul
 /// expire by age.
 async fn erase_around_payment(tx: &mut dyn Tx, payment: PaymentId, user: UserId) -> Result<()> {
     let named = [
+        "delete from deposits where payment_id = $1",
+        "delete from refund_accounts where id = $1",
         "delete from refunds where payment_id = $1",
         "delete from payment_history where payment_id = $1",
         "delete from refund_approvals where payment_id = $1",

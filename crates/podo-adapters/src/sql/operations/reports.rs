@@ -8,7 +8,7 @@ use podo_app::Result;
 use podo_app::payments::port::payments::GatewayQuery;
 use podo_app::payments::port::reports::{DayRow, Reports, SettlementRow};
 use podo_domain::payments::{PaymentMethod, PaymentStatus};
-use podo_domain::{EventId, PaymentId, Timestamp};
+use podo_domain::{Currency, EventId, PaymentId, Timestamp};
 
 commands! {
     impl Reports for SqlStore {
@@ -23,22 +23,24 @@ commands! {
 async fn day_rows(tx: &mut dyn Tx, question: &DayRows) -> Result<Vec<DayRow>> {
     // Select the page by ids before counting for its rows: a day may have a million.
     let sql = "with paid as (
-                 select id, gateway, method, gateway_ref, amount, status, captured,
+                 select id, gateway, method, gateway_ref, amount, currency, status, captured,
                         reservation_id
                    from payments
                   where id > $1 and id < $2 and (gateway is not null or captured > 0)
                   order by id limit $3),
                charged as (
-                 select id, gateway, 'CARD' as method, gateway_ref, amount, status, captured
+                 select id, gateway, 'CARD' as method, gateway_ref, amount, currency, status,
+                        captured
                    from wallet_charges where id > $1 and id < $2 order by id limit $3),
                page as (
-                 select id, gateway, method, gateway_ref, amount, status, captured,
+                 select id, gateway, method, gateway_ref, amount, currency, status, captured,
                         reservation_id from paid
                   union all
-                 select id, gateway, method, gateway_ref, amount, status, captured, null
+                 select id, gateway, method, gateway_ref, amount, currency, status, captured, null
                    from charged
                   order by 1 limit $3)
-               select p.id, p.gateway, p.method, p.gateway_ref, p.amount, p.status, p.captured,
+               select p.id, p.gateway, p.method, p.gateway_ref, p.amount, p.currency, p.status,
+                      p.captured,
                       cast(coalesce((select sum(f.amount) from refunds f
                                       where f.payment_id = p.id and f.status = 'REFUNDED'
                                         and f.destination = 'ORIGINAL'
@@ -66,6 +68,7 @@ fn read(row: &Row) -> Result<DayRow> {
             method: row.parse("method", PaymentMethod::parse)?,
             payment_key: row.get("gateway_ref")?,
             amount: row.get("amount")?,
+            currency: row.parse("currency", Currency::parse)?,
         },
         status: row.parse("status", PaymentStatus::parse)?,
         captured: row.get("captured")?,
@@ -81,6 +84,9 @@ async fn settlement(tx: &mut dyn Tx, question: &SettlementOf) -> Result<Vec<Sett
     let sql = "with paid as (
                  select p.id, coalesce(p.paid_with, p.method) as method, coalesce(p.gateway, '') as gateway, p.captured,
                         p.reservation_id,
+                        -- More may come to a virtual account; it goes back.
+                        case when p.captured > p.amount then p.captured - p.amount else 0 end
+                          as excess,
                         case when exists (select 1 from payment_history h
                                            where h.payment_id = p.id and h.status = 'CAPTURED')
                              then 1 else 0 end as sold
@@ -105,9 +111,9 @@ async fn settlement(tx: &mut dyn Tx, question: &SettlementOf) -> Result<Vec<Sett
                moves as (
                  select p.method, p.gateway, p.sold as orders, coalesce(l.n_tickets, 0) as tickets,
                         coalesce(l.gross, 0) as gross, coalesce(l.discounts, 0) as discounts,
-                        case when p.sold = 1 then p.captured - coalesce(l.prices, 0) else 0 end
+                        case when p.sold = 1 then p.captured - p.excess - coalesce(l.prices, 0) else 0 end
                           as fees,
-                        case when p.sold = 1 then 0 else p.captured end as unmatched,
+                        case when p.sold = 1 then p.excess else p.captured end as unmatched,
                         p.captured as charged, 0 as refunded, 0 as due, 0 as retained
                    from paid p left join lines l on l.id = p.id
                   union all

@@ -25,7 +25,7 @@ use podo_app::{Error, Result};
 use podo_domain::payments::refunds::{RefundStatus, RefundTo};
 use podo_domain::payments::resolutions::{check_payment, check_refund};
 use podo_domain::payments::{Payee, PaymentMethod, PaymentStatus};
-use podo_domain::{PaymentId, Refusal, Timestamp, Won};
+use podo_domain::{Currency, PaymentId, Refusal, Timestamp, Won};
 use serde_json::json;
 
 commands! {
@@ -42,13 +42,14 @@ commands! {
 struct Open {
     status: PaymentStatus,
     amount: Won,
+    currency: Currency,
     requested_at: Option<Timestamp>,
     is_charge: bool,
 }
 
 async fn load(tx: &mut dyn Tx, payment: PaymentId) -> Result<Open> {
-    let paid = "select status, amount, requested_at from payments where id = $1";
-    let charge = "select status, amount, requested_at from wallet_charges where id = $1";
+    let paid = "select status, amount, currency, requested_at from payments where id = $1";
+    let charge = "select status, amount, currency, requested_at from wallet_charges where id = $1";
     let (row, is_charge) = match tx.row(paid, params![payment]).await? {
         Some(row) => (row, false),
         None => {
@@ -59,6 +60,7 @@ async fn load(tx: &mut dyn Tx, payment: PaymentId) -> Result<Open> {
     Ok(Open {
         status: row.parse("status", PaymentStatus::parse)?,
         amount: row.get("amount")?,
+        currency: row.parse("currency", Currency::parse)?,
         requested_at: row.get("requested_at")?,
         is_charge,
     })
@@ -81,6 +83,7 @@ async fn resolve_payment(
         subject: Subject::Payment(command.payment),
         what: format!("{} {}", command.verdict.as_str(), amount.get()),
         amount: amount.max(open.amount),
+        currency: open.currency,
         actor: command.actor,
         now: command.now,
     };
@@ -130,10 +133,14 @@ async fn wait_for_second(
     Ok(Idempotent::Fresh(Resolution::SecondNeeded(needed)))
 }
 
-/// No gateway makes the refund of a payment at the desk, so it waits for nothing.
+/// No gateway makes the refund of a payment at the desk, or of a deposit without an account, so it
+/// waits for nothing.
 fn failed_attempts(refund: &Row) -> Result<u32> {
-    Ok(match refund.parse("method", PaymentMethod::parse)?.payee() {
+    let method = refund.parse("method", PaymentMethod::parse)?;
+    let has_account: bool = refund.get("has_account")?;
+    Ok(match method.payee() {
         Payee::BoxOffice => u32::MAX,
+        Payee::Gateway if method == PaymentMethod::VirtualAccount && !has_account => u32::MAX,
         Payee::Gateway | Payee::Wallet => refund.get("attempts")?,
     })
 }
@@ -145,7 +152,9 @@ async fn resolve_refund(
     if let Some(answer) = idempotency::find(tx, &command.key).await? {
         return Ok(Idempotent::Replay(answer));
     }
-    let sql = "select f.status, f.attempts, f.taken_until, f.amount, f.destination, p.method
+    let sql = "select f.status, f.attempts, f.taken_until, f.amount, f.destination, p.method,
+                      p.currency,
+                      exists (select 1 from refund_accounts a where a.id = p.id) as has_account
                  from refunds f join payments p on p.id = f.payment_id
                 where f.id = $1 and f.payment_id = $2";
     let row = tx.row(sql, params![command.refund, command.payment]).await?;
@@ -160,6 +169,7 @@ async fn resolve_refund(
         subject: Subject::Payment(command.payment),
         what: format!("REFUNDED {}", command.refund),
         amount,
+        currency: row.parse("currency", Currency::parse)?,
         actor: command.actor,
         now: command.now,
     };

@@ -177,6 +177,7 @@ pub(crate) async fn give_back(
         refund_id: Some(given.refund),
         refund_amount: quote.refund,
         fee: quote.fee,
+        currency: row.currency,
         refund_to: to,
         seat_ids: owed.seats,
     };
@@ -207,6 +208,7 @@ async fn give_back_free(
         refund_id: None,
         refund_amount: part.quote.refund,
         fee: part.quote.fee,
+        currency: paid.row.currency,
         refund_to: given.to,
         seat_ids: given.seats.iter().map(|seat| seat.id).collect(),
     };
@@ -322,11 +324,13 @@ pub(crate) async fn pay_back(
     store(tx, &row.payment, &after, now).await?;
     if row.payment.method == PaymentMethod::Wallet || to == RefundTo::Wallet {
         let (user, reference) = (row.user, refund.uuid());
-        let movement = Move { user, change: Change::Refund(amount), reference, now };
+        let (change, currency) = (Change::Refund(amount), row.currency);
+        let movement = Move { user, change, currency, reference, now };
         wallets::apply(tx, &movement).await?;
     }
     let mut payload = json!({
         "refundId": refund, "paymentId": after.id, "userId": row.user, "amount": amount,
+        "currency": row.currency,
     });
     name_desk(&mut payload, row.payment.method);
     let message = Outgoing {

@@ -126,6 +126,7 @@ async fn debit(
     let movement = Move {
         user: reservation.user,
         change: Change::Debit(payment.amount),
+        currency: reservation.currency,
         reference: payment.id.uuid(),
         now,
     };
@@ -160,5 +161,6 @@ async fn start_capture(
         method: row.payment.method,
         payment_key: Some(payment_key),
         amount: row.payment.amount,
+        currency: row.currency,
     }))
 }

@@ -8,7 +8,7 @@ use podo_app::payments::port::gateway::Hint;
 use podo_app::payments::port::gateway_webhooks::{StoredWebhook, Subject, Webhooks};
 use podo_app::payments::port::payments::GatewayQuery;
 use podo_domain::payments::{PaymentMethod, PaymentStatus};
-use podo_domain::{PaymentId, Timestamp};
+use podo_domain::{Currency, PaymentId, Timestamp};
 
 commands! {
     impl Webhooks for SqlStore {
@@ -97,10 +97,10 @@ async fn finish(tx: &mut dyn Tx, command: &Finish) -> Result<()> {
 }
 
 async fn subject(tx: &mut dyn Tx, question: &SubjectOf) -> Result<Option<Subject>> {
-    let payment = "select gateway, method, gateway_ref, amount, status from payments
+    let payment = "select gateway, method, gateway_ref, amount, currency, status from payments
                     where id = $1 and gateway is not null";
-    let charge = "select gateway, 'CARD' as method, gateway_ref, amount, status from wallet_charges
-                   where id = $1";
+    let charge = "select gateway, 'CARD' as method, gateway_ref, amount, currency, status
+                    from wallet_charges where id = $1";
     let paid = tx.row(payment, params![question.payment]).await?;
     let (row, is_charge) = match paid {
         Some(row) => (Some(row), false),
@@ -113,6 +113,7 @@ async fn subject(tx: &mut dyn Tx, question: &SubjectOf) -> Result<Option<Subject
         method: row.parse("method", PaymentMethod::parse)?,
         payment_key: row.get("gateway_ref")?,
         amount: row.get("amount")?,
+        currency: row.parse("currency", Currency::parse)?,
     };
     Ok(Some(Subject { ask, status: row.parse("status", PaymentStatus::parse)?, is_charge }))
 }

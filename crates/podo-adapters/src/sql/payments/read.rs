@@ -3,15 +3,17 @@
 use crate::sql::booking::reservations::bought_seats;
 use crate::sql::engine::tx::Tx;
 use crate::sql::engine::value::{Row, params};
+use crate::sql::payments::settle::deposits;
 use crate::sql::payments::{CapturedPaymentOf, PaymentOf, ReceiptOf, TakeUnsettled};
 use podo_app::booking::port::reservations::lines_of;
+use podo_app::payments::port::deposits::DepositView;
 use podo_app::payments::port::payments::{
     GatewayQuery, NeverMade, PaymentStep, PaymentView, ReceiptFacts, RefundView, Unsettled,
 };
 use podo_app::{Error, Result};
 use podo_domain::payments::refunds::{RefundStatus, RefundTo};
 use podo_domain::payments::{PaymentMethod, PaymentStatus};
-use podo_domain::{PaymentId, Won};
+use podo_domain::{Currency, PaymentId, Won};
 
 /// Marks the payments as queried, so that two nodes don't query the gateway for the same one.
 ///
@@ -30,7 +32,7 @@ pub(super) async fn take_unsettled(
                                 and coalesce((select f.next_at from job_failures f
                                                  where f.job = 'settle' and f.item = p.id), $2) <= $2
                               order by asked_at limit $3 /* skip locked */)
-               returning id, gateway, method, gateway_ref, amount, first_asked_at";
+               returning id, gateway, method, gateway_ref, amount, currency, first_asked_at";
     let values = params![command.asked_before, command.now, command.limit];
     tx.query(sql, values).await?.iter().map(read_unsettled).collect()
 }
@@ -41,7 +43,7 @@ pub(super) async fn take_never_made(tx: &mut dyn Tx, asked: &NeverMade) -> Resul
                               where status = 'FAILED' and failure_reason = 'NOT_FOUND'
                                 and asked_at <= $1 and requested_at > $3
                               order by asked_at limit $4 /* skip locked */)
-               returning id, gateway, method, gateway_ref, amount,
+               returning id, gateway, method, gateway_ref, amount, currency,
                          coalesce(first_asked_at, requested_at) as first_asked_at";
     let values = params![asked.asked_before, asked.now, asked.requested_after, asked.limit];
     tx.query(sql, values).await?.iter().map(read_unsettled).collect()
@@ -56,13 +58,15 @@ fn read_unsettled(row: &Row) -> Result<Unsettled> {
             method: row.parse("method", PaymentMethod::parse)?,
             payment_key: row.get("gateway_ref")?,
             amount: row.get("amount")?,
+            currency: row.parse("currency", Currency::parse)?,
         },
         first_asked_at: row.get("first_asked_at")?,
     })
 }
 
 pub(super) async fn view(tx: &mut dyn Tx, question: &PaymentOf) -> Result<Option<PaymentView>> {
-    let sql = "select id, reservation_id, method, paid_with, gateway, status, amount, refunded, created_at
+    let sql = "select id, reservation_id, method, paid_with, gateway, status, amount, refunded, created_at,
+                      currency
                  from payments where id = $1 and user_id = $2";
     let Some(row) = tx.row(sql, params![question.payment, question.user]).await? else {
         return Ok(None);
@@ -75,11 +79,21 @@ pub(super) async fn view(tx: &mut dyn Tx, question: &PaymentOf) -> Result<Option
         gateway: row.get("gateway")?,
         status: row.parse("status", PaymentStatus::parse)?,
         amount: row.get("amount")?,
+        currency: row.parse("currency", Currency::parse)?,
         refunded: row.get("refunded")?,
         refunds: refunds(tx, question.payment).await?,
+        deposit: deposit(tx, &row, question.payment).await?,
         history: history(tx, question.payment).await?,
         created_at: row.get("created_at")?,
     }))
+}
+
+/// Only a virtual account has one, so other payments aren't looked up.
+async fn deposit(tx: &mut dyn Tx, row: &Row, payment: PaymentId) -> Result<Option<DepositView>> {
+    if row.parse("method", PaymentMethod::parse)? != PaymentMethod::VirtualAccount {
+        return Ok(None);
+    }
+    deposits::view(tx, payment, row.get("amount")?).await
 }
 
 /// What the gateway says was used.
@@ -138,7 +152,7 @@ pub(super) async fn receipt_facts(
     tx: &mut dyn Tx,
     question: &ReceiptOf,
 ) -> Result<Option<ReceiptFacts>> {
-    let sql = "select p.id, p.gateway_ref, p.captured, r.booking_number, r.schedule_id,
+    let sql = "select p.id, p.gateway_ref, p.amount, r.booking_number, r.schedule_id,
                       r.promotion_code
                  from payments p join reservations r on r.id = p.reservation_id
                 where p.reservation_id = $1 and p.user_id = $2
@@ -150,7 +164,7 @@ pub(super) async fn receipt_facts(
     let payment = view(tx, &asked).await?;
     let payment = payment.ok_or_else(|| Error::broken("the payment of a receipt is gone"))?;
     let seats = bought_seats(tx, question.reservation, row.get("schedule_id")?).await?;
-    let (code, amount): (Option<String>, Won) = (row.get("promotion_code")?, row.get("captured")?);
+    let (code, amount): (Option<String>, Won) = (row.get("promotion_code")?, row.get("amount")?);
     let in_seats = Won::sum(seats.iter().flat_map(|seat| [seat.price, seat.parts().fee]));
     let order_fee = in_seats.and_then(|in_seats| amount.checked_sub(in_seats));
     let booking_number: Option<String> = row.get("booking_number")?;

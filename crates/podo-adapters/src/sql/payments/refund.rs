@@ -3,9 +3,11 @@
 use crate::sql::engine::tx::Tx;
 use crate::sql::engine::value::params;
 use crate::sql::payments::cancel::pay_back;
+use crate::sql::payments::settle::refund_accounts;
 use crate::sql::payments::{FinishRefund, StartRefund, TakeDueRefunds, load};
 use podo_app::payments::port::payments::{DueRefund, PutOffRefund};
 use podo_app::{Error, Result};
+use podo_domain::payments::PaymentMethod;
 use podo_domain::payments::refunds::{InBook, RefundTo};
 use podo_domain::{PaymentId, Refusal, Timestamp, Won};
 
@@ -20,7 +22,11 @@ pub(super) async fn take(tx: &mut dyn Tx, command: &TakeDueRefunds) -> Result<Ve
                                                    and o.status = 'DUE' and o.number < r.number)
                                 and not exists (select 1 from payments p
                                                  where p.id = r.payment_id
-                                                   and p.method = 'BOX_OFFICE')
+                                                   and (p.method = 'BOX_OFFICE'
+                                                        or (p.method = 'VIRTUAL_ACCOUNT'
+                                                            and not exists (
+                                                                select 1 from refund_accounts a
+                                                                 where a.id = p.id))))
                               order by r.next_at limit $3 /* skip locked */)
                returning id, payment_id, amount, attempts, reason, number, book_before";
     let rows = tx.query(sql, params![command.now, command.until, command.limit]).await?;
@@ -30,6 +36,11 @@ pub(super) async fn take(tx: &mut dyn Tx, command: &TakeDueRefunds) -> Result<Ve
         let found = load(tx, payment).await?;
         let found = found.ok_or_else(|| Error::Broken(format!("no payment {payment}")))?;
         let amount = row.get("amount")?;
+        let account = if found.payment.method == PaymentMethod::VirtualAccount {
+            refund_accounts::account_of(tx, payment).await?
+        } else {
+            None
+        };
         due.push(DueRefund {
             refund: row.get("id")?,
             payment,
@@ -37,6 +48,7 @@ pub(super) async fn take(tx: &mut dyn Tx, command: &TakeDueRefunds) -> Result<Ve
             method: found.payment.method,
             payment_key: found.gateway_ref,
             amount,
+            currency: found.currency,
             reason: row.get("reason")?,
             number: row.get("number")?,
             captured: found.payment.captured,
@@ -45,6 +57,7 @@ pub(super) async fn take(tx: &mut dyn Tx, command: &TakeDueRefunds) -> Result<Ve
                 refunded_before: refunded_before(tx, payment).await?,
                 book_before: row.get("book_before")?,
             },
+            account,
             attempts: row.get("attempts")?,
         });
     }

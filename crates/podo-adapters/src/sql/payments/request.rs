@@ -3,6 +3,7 @@
 use crate::sql::booking::reservations;
 use crate::sql::engine::tx::Tx;
 use crate::sql::operations::idempotency;
+use crate::sql::payments::settle::deposits;
 use crate::sql::payments::{cancel_ready, insert};
 use podo_app::Result;
 use podo_app::operations::port::idempotency::Idempotent;
@@ -38,10 +39,14 @@ pub(super) async fn request(
     cancel_ready(tx, reservation.id, command.now).await?;
     let payment = Payment::ready(command.payment, command.method, reservation.amount);
     insert(tx, &reservation, &payment, command.gateway, command.now).await?;
+    if let Some(due_at) = command.deposit_due {
+        deposits::prepare(tx, command.payment, due_at, command.now).await?;
+    }
     let ready = PaymentReady {
         payment_id: command.payment,
         order_id: command.payment.order_id(),
         amount: reservation.amount,
+        currency: reservation.currency,
         status: PaymentStatus::Ready,
         hold_expires_at: reservation.hold_expires_at,
         checkout: command.checkout.clone(),

@@ -18,13 +18,13 @@ commands! {
 async fn write(tx: &mut dyn Tx, command: &Write) -> Result<()> {
     let sql =
         "insert into sandbox_book (payment_id, payment_key, choice, amount, captured, refunded,
-                                         voided, asked, created_at, updated_at)
-               values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9)
+                                         voided, asked, created_at, updated_at, awaits)
+               values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, $10)
                on conflict (payment_id) do update
                   set payment_key = excluded.payment_key, choice = excluded.choice,
                       amount = excluded.amount, captured = excluded.captured,
                       refunded = excluded.refunded, voided = excluded.voided,
-                      asked = excluded.asked, updated_at = excluded.updated_at";
+                      asked = excluded.asked, awaits = excluded.awaits, updated_at = excluded.updated_at";
     let page = &command.page;
     let values = params![
         command.payment,
@@ -35,14 +35,15 @@ async fn write(tx: &mut dyn Tx, command: &Write) -> Result<()> {
         page.refunded,
         page.voided,
         page.asked,
-        command.now
+        command.now,
+        page.awaits
     ];
     tx.execute(sql, values).await?;
     Ok(())
 }
 
 async fn read(tx: &mut dyn Tx, question: &Read) -> Result<Option<Page>> {
-    let sql = "select payment_key, choice, amount, captured, refunded, voided, asked
+    let sql = "select payment_key, choice, amount, captured, refunded, voided, asked, awaits
                  from sandbox_book where payment_id = $1";
     let Some(row) = tx.row(sql, params![question.payment]).await? else { return Ok(None) };
     Ok(Some(Page {
@@ -53,5 +54,6 @@ async fn read(tx: &mut dyn Tx, question: &Read) -> Result<Option<Page>> {
         refunded: row.get("refunded")?,
         voided: row.get("voided")?,
         asked: row.get("asked")?,
+        awaits: row.get("awaits")?,
     }))
 }

@@ -1,5 +1,8 @@
 //! The only exit from `PAYING`: the confirm call, the webhook and the reconciler all end here.
 
+pub(super) mod deposits;
+pub(super) mod refund_accounts;
+
 use crate::sql::booking::reservations;
 use crate::sql::booking::reservations::{Booking, give_back, json_or_null};
 use crate::sql::engine::tx::Tx;
@@ -11,6 +14,7 @@ use crate::sql::payments::{PaymentRow, Purchase, load_purchase, name_desk, store
 use podo_app::booking::port::reservations::{Freed, ReservedSeat};
 use podo_app::operations::idempotency::CONFIRM;
 use podo_app::operations::port::idempotency::{IdempotentAnswer, StoredAnswer};
+use podo_app::payments::port::deposits::AwaitingDeposit;
 use podo_app::payments::port::payments::{
     Confirmed, ConfirmedReservation, NewTicket, SettlePayment, Settled, Sold,
 };
@@ -18,6 +22,7 @@ use podo_app::{Error, Result};
 use podo_domain::booking::reservations::{Next, Reservation, ReservationStatus, booking_number};
 use podo_domain::booking::seats::SeatState;
 use podo_domain::messaging::messages::MessageKind;
+use podo_domain::payments::deposits::TOO_MUCH;
 use podo_domain::payments::refunds::RefundTo;
 use podo_domain::payments::{PaymentMethod, PaymentStatus, SHOW_CANCELED, Settlement, settle};
 use podo_domain::waiting_room::PlaceNumber;
@@ -37,37 +42,53 @@ pub(crate) async fn apply(tx: &mut dyn Tx, command: &SettlePayment) -> Result<Se
             store(tx, &row.payment, &payment, now).await?;
             Ok(Settled::StillUnknown)
         }
-        Settlement::Confirmed { payment, reservation } => {
+        Settlement::Issued { payment, account } => {
             store(tx, &row.payment, &payment, now).await?;
             keep_answer(tx, command).await?;
-            let payment = purchase.row.payment.id;
-            let sale = Sale { payment, event: purchase.event, reservation: &reservation };
-            let sold = sell(tx, sale, now).await?;
-            let body = serde_json::to_string(&sold.confirmed).map_err(Error::broken)?;
-            answer(tx, row, StoredAnswer { status: Confirmed::STATUS, body }).await?;
+            let issued = deposits::issue(tx, &purchase, &account, now).await?;
+            let body = serde_json::to_string(&issued.awaiting).map_err(Error::broken)?;
+            answer(tx, row, StoredAnswer { status: AwaitingDeposit::STATUS, body }).await?;
+            Ok(Settled::Awaiting(Box::new(issued)))
+        }
+        Settlement::Received { received } => {
+            deposits::note_received(tx, row.payment.id, received, now).await?;
+            Ok(Settled::Before(row.payment.status))
+        }
+        Settlement::Confirmed { payment, reservation, excess } => {
+            store(tx, &row.payment, &payment, now).await?;
+            keep_answer(tx, command).await?;
+            deposits::end(tx, row, payment.captured, now).await?;
+            let sold = sell_and_answer(tx, &purchase, &reservation, now).await?;
+            if !excess.is_zero() {
+                store(tx, &payment, &payment.refund_due(excess)?, now).await?;
+                owe_all(tx, row, excess, TOO_MUCH, now).await?;
+            }
             Ok(Settled::Sold(Box::new(sold)))
+        }
+        Settlement::Excess { payment, amount } => {
+            store(tx, &row.payment, &payment, now).await?;
+            deposits::note_received(tx, payment.id, payment.captured, now).await?;
+            owe_all(tx, row, amount, TOO_MUCH, now).await?;
+            Ok(Settled::Before(payment.status))
         }
         Settlement::Declined { payment, reservation, reason } => {
             store(tx, &row.payment, &payment, now).await?;
             keep_answer(tx, command).await?;
+            deposits::end(tx, row, Won::ZERO, now).await?;
+            let is_missed = is_missed(row, &reservation);
             let freed = retreat(tx, reservation, now).await?;
             decline(tx, row, &reason, now).await?;
+            if is_missed {
+                deposits::tell(tx, row.payment.id, MessageKind::DepositMissed, now).await?;
+            }
             Ok(Settled::Declined { reason, freed })
         }
         Settlement::RefundDue { payment, reservation, amount, reason } => {
             store(tx, &row.payment, &payment, now).await?;
             keep_answer(tx, command).await?;
+            deposits::end(tx, row, amount, now).await?;
             let freed = retreat(tx, reservation, now).await?;
-            let refund = RefundId::new(tx.rng().id(now));
-            let owed = Owed {
-                refund,
-                amount,
-                fee: Won::ZERO,
-                seats: Vec::new(),
-                to: RefundTo::Original,
-                reason,
-            };
-            owe(tx, row, &owed, now).await?;
+            owe_all(tx, row, amount, reason, now).await?;
             decline(tx, row, reason, now).await?;
             if reason == SHOW_CANCELED {
                 count_in_run(tx, schedule, amount, now).await?;
@@ -75,6 +96,38 @@ pub(crate) async fn apply(tx: &mut dyn Tx, command: &SettlePayment) -> Result<Se
             Ok(Settled::RefundDue { freed, reason })
         }
     }
+}
+
+async fn sell_and_answer(
+    tx: &mut dyn Tx,
+    purchase: &Purchase,
+    reservation: &Reservation,
+    now: Timestamp,
+) -> Result<Sold> {
+    let sale = Sale { payment: purchase.row.payment.id, event: purchase.event, reservation };
+    let sold = sell(tx, sale, now).await?;
+    let body = serde_json::to_string(&sold.confirmed).map_err(Error::broken)?;
+    answer(tx, &purchase.row, StoredAnswer { status: Confirmed::STATUS, body }).await?;
+    Ok(sold)
+}
+
+/// A deposit that didn't come in time, and not an order that was canceled.
+fn is_missed(row: &PaymentRow, next: &Next) -> bool {
+    row.payment.status == PaymentStatus::AwaitingDeposit
+        && matches!(next, Next::To(next) if next.status == ReservationStatus::Expired)
+}
+
+/// Money that bought nothing goes back where it came from.
+async fn owe_all(
+    tx: &mut dyn Tx,
+    row: &PaymentRow,
+    amount: Won,
+    reason: &str,
+    now: Timestamp,
+) -> Result<()> {
+    let refund = RefundId::new(tx.rng().id(now));
+    let (fee, seats, to) = (Won::ZERO, Vec::new(), RefundTo::Original);
+    owe(tx, row, &Owed { refund, amount, fee, seats, to, reason }, now).await
 }
 
 /// Counts a purchase that the refund run of its date still had to wait for.
@@ -177,7 +230,7 @@ pub(super) async fn owe(
     tx.execute(sql, values).await?;
     let mut payload = json!({
         "refundId": owed.refund, "paymentId": row.payment.id, "userId": row.user,
-        "amount": owed.amount,
+        "amount": owed.amount, "currency": row.currency,
     });
     name_desk(&mut payload, row.payment.method);
     let message = Outgoing {
@@ -187,7 +240,13 @@ pub(super) async fn owe(
         key: row.reservation.uuid(),
         payload: &payload,
     };
-    outbox::push(tx, message, now).await
+    outbox::push(tx, message, now).await?;
+    match (row.payment.method, owed.to) {
+        (PaymentMethod::VirtualAccount, RefundTo::Original) => {
+            refund_accounts::ask_for(tx, row.payment.id, now).await
+        }
+        _ => Ok(()),
+    }
 }
 
 /// A paid reservation, as the rule decided it.

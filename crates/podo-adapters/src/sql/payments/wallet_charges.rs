@@ -14,7 +14,7 @@ use podo_app::payments::port::wallets::{
 use podo_app::{Error, Result};
 use podo_domain::payments::wallet::{Change, LedgerKind, balance_after};
 use podo_domain::payments::{Outcome, PaymentMethod, PaymentStatus};
-use podo_domain::{LedgerId, PaymentId, Refusal, UserId, Won};
+use podo_domain::{Currency, LedgerId, PaymentId, Refusal, UserId, Won};
 use serde_json::json;
 
 struct ChargeRow {
@@ -22,12 +22,13 @@ struct ChargeRow {
     gateway: String,
     status: PaymentStatus,
     amount: Won,
+    currency: Currency,
     gateway_ref: Option<String>,
     confirm_key: Option<String>,
 }
 
 async fn load(tx: &mut dyn Tx, charge: PaymentId) -> Result<Option<ChargeRow>> {
-    let sql = "select user_id, gateway, status, amount, gateway_ref, confirm_key
+    let sql = "select user_id, gateway, status, amount, currency, gateway_ref, confirm_key
                  from wallet_charges where id = $1";
     let read = |row: &Row| {
         Ok(ChargeRow {
@@ -35,6 +36,7 @@ async fn load(tx: &mut dyn Tx, charge: PaymentId) -> Result<Option<ChargeRow>> {
             gateway: row.get("gateway")?,
             status: row.parse("status", PaymentStatus::parse)?,
             amount: row.get("amount")?,
+            currency: row.parse("currency", Currency::parse)?,
             gateway_ref: row.get("gateway_ref")?,
             confirm_key: row.get("confirm_key")?,
         })
@@ -54,15 +56,17 @@ pub(super) async fn request(
     let balance = row.map(|row| row.get("balance")).transpose()?.unwrap_or(Won::ZERO);
     balance_after(balance, LedgerKind::Charge, command.amount)?;
     let sql = "insert into wallet_charges (id, user_id, gateway, status, amount, created_at,
-                                           updated_at)
-               values ($1, $2, $3, 'READY', $4, $5, $5)";
+                                           updated_at, currency)
+               values ($1, $2, $3, 'READY', $4, $5, $5, $6)";
+    let (amount, currency) = (command.amount, command.currency.as_str());
     let values =
-        params![command.charge, command.user, command.gateway, command.amount, command.now];
+        params![command.charge, command.user, command.gateway, amount, command.now, currency];
     tx.execute(sql, values).await?;
     let ready = ChargeReady {
         charge_id: command.charge,
         order_id: command.charge.order_id(),
         amount: command.amount,
+        currency: command.currency,
         status: PaymentStatus::Ready,
         checkout: command.checkout.clone(),
     };
@@ -87,6 +91,7 @@ pub(super) async fn confirm(
         PaymentStatus::Captured => return Err(Refusal::AlreadyPaid.into()),
         PaymentStatus::Failed
         | PaymentStatus::Canceled
+        | PaymentStatus::AwaitingDeposit
         | PaymentStatus::PartiallyRefunded
         | PaymentStatus::RefundDue
         | PaymentStatus::Refunded => return Err(Refusal::PaymentOver.into()),
@@ -105,9 +110,14 @@ pub(super) async fn confirm(
         return Err(Error::Conflict("a concurrent command changed the charge".into()));
     }
     idempotency::start(tx, &command.key, command.charge.uuid(), command.now).await?;
-    let (payment, amount) = (command.charge, row.amount);
-    let (gateway, method, payment_key) = (row.gateway, PaymentMethod::Card, Some(payment_key));
-    Ok(Idempotent::Fresh(GatewayQuery { payment, gateway, method, payment_key, amount }))
+    Ok(Idempotent::Fresh(GatewayQuery {
+        payment: command.charge,
+        gateway: row.gateway,
+        method: PaymentMethod::Card,
+        payment_key: Some(payment_key),
+        amount: row.amount,
+        currency: row.currency,
+    }))
 }
 
 pub(crate) async fn settle(tx: &mut dyn Tx, command: &SettleCharge) -> Result<SettledCharge> {
@@ -132,9 +142,11 @@ pub(crate) async fn settle(tx: &mut dyn Tx, command: &SettleCharge) -> Result<Se
             step(tx, command, &row, PaymentStatus::Unknown, Won::ZERO).await?;
             Ok(SettledCharge::StillUnknown)
         }
-        Outcome::Captured { .. } | Outcome::NotCaptured { .. } | Outcome::Unknown => {
-            Ok(SettledCharge::Before(row.status))
-        }
+        // A wallet is charged by card.
+        Outcome::Captured { .. }
+        | Outcome::AwaitingDeposit(_)
+        | Outcome::NotCaptured { .. }
+        | Outcome::Unknown => Ok(SettledCharge::Before(row.status)),
     }
 }
 
@@ -149,6 +161,7 @@ async fn arrive(
     let movement = Move {
         user: row.user,
         change: Change::Arrived(amount),
+        currency: row.currency,
         reference: command.charge.uuid(),
         now: command.now,
     };
@@ -204,7 +217,7 @@ pub(super) async fn take_unsettled(
                                 and coalesce((select f.next_at from job_failures f
                                                  where f.job = 'settle' and f.item = c.id), $2) <= $2
                               order by asked_at limit $3 /* skip locked */)
-               returning id, gateway, gateway_ref, amount, first_asked_at";
+               returning id, gateway, gateway_ref, amount, currency, first_asked_at";
     let values = params![command.asked_before, command.now, command.limit];
     let read = |row: &Row| {
         Ok(Unsettled {
@@ -214,6 +227,7 @@ pub(super) async fn take_unsettled(
                 method: PaymentMethod::Card,
                 payment_key: row.get("gateway_ref")?,
                 amount: row.get("amount")?,
+                currency: row.parse("currency", Currency::parse)?,
             },
             first_asked_at: row.get("first_asked_at")?,
         })
@@ -222,7 +236,7 @@ pub(super) async fn take_unsettled(
 }
 
 pub(super) async fn view(tx: &mut dyn Tx, question: &ChargeOf) -> Result<Option<ChargeView>> {
-    let sql = "select id, gateway, status, amount, created_at from wallet_charges
+    let sql = "select id, gateway, status, amount, currency, created_at from wallet_charges
                 where id = $1 and user_id = $2";
     let read = |row: &Row| {
         Ok(ChargeView {
@@ -230,6 +244,7 @@ pub(super) async fn view(tx: &mut dyn Tx, question: &ChargeOf) -> Result<Option<
             gateway: row.get("gateway")?,
             status: row.parse("status", PaymentStatus::parse)?,
             amount: row.get("amount")?,
+            currency: row.parse("currency", Currency::parse)?,
             created_at: row.get("created_at")?,
         })
     };

@@ -16,7 +16,7 @@ use podo_app::payments::port::wallets::{
 };
 use podo_domain::payments::approvals::weight_of_correction;
 use podo_domain::payments::wallet::{Change, LedgerKind};
-use podo_domain::{LedgerId, PaymentId, Timestamp, UserId, Won};
+use podo_domain::{Currency, LedgerId, PaymentId, Refusal, Timestamp, UserId, Won};
 use serde_json::json;
 use uuid::Uuid;
 
@@ -45,12 +45,13 @@ commands! {
 pub(crate) struct Move {
     pub(crate) user: UserId,
     pub(crate) change: Change,
+    pub(crate) currency: Currency,
     /// The reason: a payment, a refund, a charge.
     pub(crate) reference: Uuid,
     pub(crate) now: Timestamp,
 }
 
-/// Moves the money or refuses. Returns the new balance.
+/// Moves the money or refuses, also in another currency than the wallet's. Returns the new balance.
 pub(crate) async fn apply(tx: &mut dyn Tx, movement: &Move) -> Result<Won> {
     // Serialise a wallet's movements, which otherwise would conflict and retry.
     tx.lock(movement.user.uuid()).await?;
@@ -67,13 +68,16 @@ pub(crate) async fn apply(tx: &mut dyn Tx, movement: &Move) -> Result<Won> {
 
 /// The balance and the number of the latest movement. Creates the wallet on first use.
 async fn load(tx: &mut dyn Tx, movement: &Move) -> Result<(Won, i64)> {
-    let find = "select balance, version from wallets where user_id = $1";
+    let find = "select balance, version, currency from wallets where user_id = $1";
     if let Some(row) = tx.row(find, params![movement.user]).await? {
+        if row.parse("currency", Currency::parse)? != movement.currency {
+            return Err(Refusal::WalletCurrency { field: "amount" }.into());
+        }
         return Ok((row.get("balance")?, row.get("version")?));
     }
-    let make = "insert into wallets (user_id, balance, version, created_at, updated_at)
-                values ($1, 0, 0, $2, $2)";
-    tx.execute(make, params![movement.user, movement.now]).await?;
+    let make = "insert into wallets (user_id, balance, version, created_at, updated_at, currency)
+                values ($1, 0, 0, $2, $2, $3)";
+    tx.execute(make, params![movement.user, movement.now, movement.currency.as_str()]).await?;
     Ok((Won::ZERO, 0))
 }
 
@@ -108,6 +112,7 @@ async fn charge(tx: &mut dyn Tx, command: &ChargeWallet) -> Result<Idempotent<Ch
     let movement = Move {
         user: command.user,
         change: Change::Charge(command.amount),
+        currency: command.currency,
         reference: command.ledger.uuid(),
         now: command.now,
     };
@@ -127,6 +132,7 @@ async fn adjust(tx: &mut dyn Tx, command: &AdjustWallet) -> Result<Idempotent<Ad
         subject: Subject::Wallet(command.user),
         what: format!("WALLET {}", command.amount),
         amount: weight_of_correction(command.amount),
+        currency: command.currency,
         actor: command.actor,
         now: command.now,
     };
@@ -138,7 +144,8 @@ async fn adjust(tx: &mut dyn Tx, command: &AdjustWallet) -> Result<Idempotent<Ad
         return Ok(Idempotent::Fresh(Adjustment::SecondNeeded(waits)));
     }
     let (user, reference, now) = (command.user, command.ledger.uuid(), command.now);
-    let balance = apply(tx, &Move { user, change, reference, now }).await?;
+    let currency = command.currency;
+    let balance = apply(tx, &Move { user, change, currency, reference, now }).await?;
     let adjusted = Adjusted { user_id: user, balance, ledger_id: command.ledger };
     note_adjustment(tx, command, "wallet.adjust").await?;
     idempotency::store(tx, &command.key, Some(command.ledger.uuid()), &adjusted, command.now)

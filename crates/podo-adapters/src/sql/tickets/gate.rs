@@ -46,7 +46,7 @@ commands! {
 
 async fn shows(tx: &mut dyn Tx, question: &ShowsBetween) -> Result<Vec<GateShow>> {
     let sql =
-        "select s.id, s.event_id, e.title, v.name as venue_name, h.name as hall_name, s.starts_at,
+        "select s.id, s.event_id, e.title, v.name as venue_name, v.time_zone, h.name as hall_name, s.starts_at,
                       s.ends_at, h.gates
                  from event_schedules s
                  join events e on e.id = s.event_id
@@ -62,6 +62,7 @@ async fn shows(tx: &mut dyn Tx, question: &ShowsBetween) -> Result<Vec<GateShow>
             venue_name: row.get("venue_name")?,
             hall_name: row.get("hall_name")?,
             starts_at: row.get("starts_at")?,
+            time_zone: row.get("time_zone")?,
             ends_at: row.get("ends_at")?,
             gates: row.json("gates")?,
         })

@@ -10,7 +10,8 @@ use podo_domain::tickets::TicketStatus;
 use uuid::Uuid;
 
 pub(super) async fn list(tx: &mut dyn Tx, question: &TicketsOf) -> Result<Vec<TicketView>> {
-    let sql = "select t.id, t.reservation_id, t.schedule_id, e.title, v.name as venue_name,
+    let sql =
+        "select t.id, t.reservation_id, t.schedule_id, e.title, v.name as venue_name, v.time_zone,
                       s.starts_at, t.seat_number, t.grade, r.booking_number, t.status, t.code,
                       e.transferable, t.offered_until, t.ticket_type
                  from tickets t
@@ -26,7 +27,8 @@ pub(super) async fn list(tx: &mut dyn Tx, question: &TicketsOf) -> Result<Vec<Ti
 }
 
 pub(super) async fn one(tx: &mut dyn Tx, question: &TicketOf) -> Result<Option<TicketView>> {
-    let sql = "select t.id, t.reservation_id, t.schedule_id, e.title, v.name as venue_name,
+    let sql =
+        "select t.id, t.reservation_id, t.schedule_id, e.title, v.name as venue_name, v.time_zone,
                       s.starts_at, t.seat_number, t.grade, r.booking_number, t.status, t.code,
                       e.transferable, t.offered_until, t.ticket_type
                  from tickets t
@@ -39,7 +41,8 @@ pub(super) async fn one(tx: &mut dyn Tx, question: &TicketOf) -> Result<Option<T
 }
 
 pub(super) async fn in_booking(tx: &mut dyn Tx, question: &TicketsIn) -> Result<Vec<TicketView>> {
-    let sql = "select t.id, t.reservation_id, t.schedule_id, e.title, v.name as venue_name,
+    let sql =
+        "select t.id, t.reservation_id, t.schedule_id, e.title, v.name as venue_name, v.time_zone,
                       s.starts_at, t.seat_number, t.grade, r.booking_number, t.status, t.code,
                       e.transferable, t.offered_until, t.ticket_type
                  from tickets t
@@ -61,6 +64,7 @@ fn read(row: &Row) -> Result<TicketView> {
         event_title: row.get("title")?,
         venue_name: row.get("venue_name")?,
         starts_at: row.get("starts_at")?,
+        time_zone: row.get("time_zone")?,
         seat_number: row.get("seat_number")?,
         grade: row.get("grade")?,
         ticket_type: json_or_default(row, "ticket_type")?,

@@ -109,7 +109,7 @@ pub(super) async fn withdraw(tx: &mut dyn Tx, command: &WithdrawOffer) -> Result
 }
 
 pub(super) async fn one(tx: &mut dyn Tx, question: &OfferTo) -> Result<Option<OfferView>> {
-    let sql = "select t.id, t.schedule_id, e.title, v.name as venue_name, s.starts_at,
+    let sql = "select t.id, t.schedule_id, e.title, v.name as venue_name, v.time_zone, s.starts_at,
                       t.seat_number, t.grade, t.offered_until
                  from tickets t
                  join event_schedules s on s.id = t.schedule_id
@@ -122,7 +122,7 @@ pub(super) async fn one(tx: &mut dyn Tx, question: &OfferTo) -> Result<Option<Of
 }
 
 pub(super) async fn list(tx: &mut dyn Tx, question: &OffersTo) -> Result<Vec<OfferView>> {
-    let sql = "select t.id, t.schedule_id, e.title, v.name as venue_name, s.starts_at,
+    let sql = "select t.id, t.schedule_id, e.title, v.name as venue_name, v.time_zone, s.starts_at,
                       t.seat_number, t.grade, t.offered_until
                  from tickets t
                  join event_schedules s on s.id = t.schedule_id
@@ -141,6 +141,7 @@ fn read_offer(row: &Row) -> Result<OfferView> {
         event_title: row.get("title")?,
         venue_name: row.get("venue_name")?,
         starts_at: row.get("starts_at")?,
+        time_zone: row.get("time_zone")?,
         seat_number: row.get("seat_number")?,
         grade: row.get("grade")?,
         expires_at: row.get("offered_until")?,

@@ -21,6 +21,7 @@ use podo_app::tickets::resale_port::{
     AdvanceResale, ListTicket, ResaleView, Resales, Resold, TakeResale,
 };
 use podo_app::{Error, Result};
+use podo_domain::Currency;
 use podo_domain::booking::issued::Channel;
 use podo_domain::booking::order::options::Fees;
 use podo_domain::booking::reservations::check_seat_limit;
@@ -65,9 +66,11 @@ fn read_view(row: &Row) -> Result<ResaleView> {
         event_title: row.get("title")?,
         venue_name: row.get("venue_name")?,
         starts_at: row.get("starts_at")?,
+        time_zone: row.get("time_zone")?,
         seat_number: row.get("seat_number")?,
         grade: row.get("grade")?,
         price: row.get("price")?,
+        currency: row.parse("currency", Currency::parse)?,
         state,
         offered_until: offered_until.filter(|_| state == ResaleState::Offered),
         created_at: row.get("created_at")?,
@@ -75,12 +78,13 @@ fn read_view(row: &Row) -> Result<ResaleView> {
 }
 
 async fn list_ticket(tx: &mut dyn Tx, command: &ListTicket) -> Result<ResaleView> {
-    let ListTicket { resale, ticket, user, now } = *command;
+    let ListTicket { resale, ticket, user, now, .. } = *command;
     // Two listings of one ticket take turns, so that the second finds the first.
     tx.lock(ticket.uuid()).await?;
     let open =
-        "select z.id, z.ticket_id, z.schedule_id, e.title, v.name as venue_name, s.starts_at,
-                       t.seat_number, z.grade, z.price, z.state, z.offered_until, z.created_at
+        "select z.id, z.ticket_id, z.schedule_id, e.title, v.name as venue_name, v.time_zone, s.starts_at,
+                       t.seat_number, z.grade, z.price, z.state, z.offered_until, z.created_at,
+                       e.currency
                   from resales z
                   join tickets t on t.id = z.ticket_id
                   join event_schedules s on s.id = z.schedule_id
@@ -89,7 +93,7 @@ async fn list_ticket(tx: &mut dyn Tx, command: &ListTicket) -> Result<ResaleView
                  where z.ticket_id = $1 and z.state in ('LISTED', 'OFFERED')";
     let sql = "select t.status, t.schedule_id, t.seat_index, t.grade, t.reservation_id,
                       r.user_id as buyer_id, c.price + c.fee as price,
-                      r.channel
+                      r.channel, r.currency
                  from tickets t
                  join reservations r on r.id = t.reservation_id
                  left join reservation_seats c
@@ -105,6 +109,10 @@ async fn list_ticket(tx: &mut dyn Tx, command: &ListTicket) -> Result<ResaleView
         return Err(Refusal::TicketTransferred.into());
     }
     check_sale(tx, row.get("schedule_id")?, now).await?;
+    // The fan who takes it pays from the wallet.
+    if row.parse("currency", Currency::parse)? != command.home {
+        return Err(Refusal::WalletCurrency { field: "ticketId" }.into());
+    }
     if let Some(known) = tx.row(open, params![ticket]).await? {
         return read_view(&known);
     }
@@ -140,8 +148,9 @@ async fn withdraw(tx: &mut dyn Tx, command: &WithdrawResale) -> Result<bool> {
 }
 
 async fn of_seller(tx: &mut dyn Tx, question: &ResalesOf) -> Result<Vec<ResaleView>> {
-    let sql = "select z.id, z.ticket_id, z.schedule_id, e.title, v.name as venue_name, s.starts_at,
-                      t.seat_number, z.grade, z.price, z.state, z.offered_until, z.created_at
+    let sql = "select z.id, z.ticket_id, z.schedule_id, e.title, v.name as venue_name, v.time_zone, s.starts_at,
+                      t.seat_number, z.grade, z.price, z.state, z.offered_until, z.created_at,
+                      e.currency
                  from resales z
                  join tickets t on t.id = z.ticket_id
                  join event_schedules s on s.id = z.schedule_id
@@ -152,8 +161,9 @@ async fn of_seller(tx: &mut dyn Tx, question: &ResalesOf) -> Result<Vec<ResaleVi
 }
 
 async fn for_taker(tx: &mut dyn Tx, question: &ResalesFor) -> Result<Vec<ResaleView>> {
-    let sql = "select z.id, z.ticket_id, z.schedule_id, e.title, v.name as venue_name, s.starts_at,
-                      t.seat_number, z.grade, z.price, z.state, z.offered_until, z.created_at
+    let sql = "select z.id, z.ticket_id, z.schedule_id, e.title, v.name as venue_name, v.time_zone, s.starts_at,
+                      t.seat_number, z.grade, z.price, z.state, z.offered_until, z.created_at,
+                      e.currency
                  from resales z
                  join tickets t on t.id = z.ticket_id
                  join event_schedules s on s.id = z.schedule_id
@@ -184,6 +194,7 @@ struct Listing {
     grade: String,
     seller: UserId,
     price: Won,
+    currency: Currency,
     state: ResaleState,
     standby: Option<StandbyId>,
     offered_to: Option<UserId>,
@@ -196,8 +207,9 @@ struct Listing {
 async fn load(tx: &mut dyn Tx, id: ResaleId) -> Result<Option<Listing>> {
     let sql = "select z.id, z.reservation_id, z.schedule_id, z.seat_index, z.grade, z.user_id,
                       z.price, z.state, z.standby_id, z.offered_to, z.offered_until,
-                      t.seat_number, t.status, t.user_id as owner_id
+                      t.seat_number, t.status, t.user_id as owner_id, r.currency
                  from resales z join tickets t on t.id = z.ticket_id
+                 join reservations r on r.id = t.reservation_id
                 where z.id = $1";
     let Some(row) = tx.row(sql, params![id]).await? else { return Ok(None) };
     let (seller, owner): (UserId, UserId) = (row.get("user_id")?, row.get("owner_id")?);
@@ -210,6 +222,7 @@ async fn load(tx: &mut dyn Tx, id: ResaleId) -> Result<Option<Listing>> {
         grade: row.get("grade")?,
         seller,
         price: row.get("price")?,
+        currency: row.parse("currency", Currency::parse)?,
         state: row.parse("state", ResaleState::parse)?,
         standby: row.get("standby_id")?,
         offered_to: row.get("offered_to")?,
@@ -289,7 +302,8 @@ async fn offer(tx: &mut dyn Tx, listing: &Listing, command: &AdvanceResale) -> R
     }
     let payload = json!({
         "resaleId": listing.id, "userId": fan, "eventScheduleId": listing.schedule,
-        "seatNumber": listing.seat_number, "amount": listing.price, "until": command.until,
+        "seatNumber": listing.seat_number, "amount": listing.price,
+        "currency": listing.currency, "until": command.until,
     });
     let message = Outgoing {
         kind: MessageKind::ResaleOffered,
@@ -408,6 +422,7 @@ async fn sell_to_taker(tx: &mut dyn Tx, listing: &Listing, command: &TakeResale)
         // In the price already.
         fees: Fees::default(),
         prices: None,
+        currency: listing.currency,
         now: command.now,
     };
     let mut claimed = take_free_seats(tx, &claim).await?;

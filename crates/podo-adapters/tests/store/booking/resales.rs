@@ -41,7 +41,16 @@ async fn list(
     now: Timestamp,
 ) -> podo_app::Result<ResaleView> {
     let (resale, ticket) = (ResaleId::new(world.id()), sold.confirmed.tickets[0].id);
-    world.store.list_ticket(ListTicket { resale, ticket, user: fan.id, now }).await
+    world
+        .store
+        .list_ticket(ListTicket {
+            resale,
+            ticket,
+            user: fan.id,
+            home: podo_domain::Currency::Krw,
+            now,
+        })
+        .await
 }
 
 async fn stand_by(world: &World, fan: &Fan, listing: &ResaleView) {

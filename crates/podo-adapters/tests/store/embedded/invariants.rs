@@ -4,6 +4,7 @@ use crate::booking::allocations::create;
 use crate::booking::draws::drawn_date;
 use crate::booking::orders::{add, choose, pay};
 use crate::booking::resales::{on_offer, take_command};
+use crate::payments::deposits::{issue, offer};
 use crate::world::{FAR, Fan, World, at, broken};
 use podo_adapters::gateways::sandbox::{Choice, Page, SandboxBook};
 use podo_app::identity::port::accounts::{Accounts, LoginAttempt, RotateRefresh, StartSession};
@@ -71,6 +72,7 @@ const DAMAGES: &[(&str, &[&str])] = &[
     ("update reservation_seats set fee = fee + 1000000 where not active", &["I31"]),
     ("update tickets set grade = 'other' where status <> 'VOID'", &["I32"]),
     ("update tickets set seat_number = 'other' where status <> 'VOID'", &["I32"]),
+    ("update deposits set close_at = null", &["I33"]),
     ("update draw_grades set n_out = n_out + 1", &["I30"]),
     ("update draw_applications set place = place + 10 where state = 'TAKEN'", &["I30"]),
     ("update draw_applications set place = null where state = 'DRAWN'", &["I30"]),
@@ -78,6 +80,9 @@ const DAMAGES: &[(&str, &[&str])] = &[
     ("update seats set state = 'FREE', claim = null where state = 'KEPT'", &["I29"]),
     ("delete from allocation_seats where seat_index = 3", &["I2"]),
     ("update allocations set released_at = 0", &["I29"]),
+    ("update events set currency = 'EUR'", &["I34"]),
+    ("update payments set currency = 'EUR' where status = 'CAPTURED'", &["I34"]),
+    ("update wallets set currency = 'EUR'", &["I34"]),
 ];
 
 const NO_BARRIERS: &str = "pragma foreign_keys = off;
@@ -105,6 +110,8 @@ async fn lived_in() -> World {
     world.confirm(&payer, &ready, at(4)).await.unwrap();
     cancel_by_card(&world, &leaver).await;
     refresh_session(&world, &buyer).await;
+    offer(&world).await;
+    issue(&world, &world.fan().await, 33).await;
     create(&world, "Artist", &[3, 4]).await;
     let offered = on_offer(&world, 38).await;
     let take = take_command(&world, &offered.taker, &offered.listing);
@@ -171,6 +178,7 @@ async fn book(world: &World, payment: PaymentId, amount: Won) {
         refunded: Won::ZERO,
         voided: false,
         asked: 1,
+        awaits: false,
     };
     assert_eq!(amount.get(), FAR);
     world.store.write_page(payment, page, at(6)).await.unwrap();

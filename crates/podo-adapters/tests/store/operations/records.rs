@@ -161,6 +161,7 @@ async fn charge_by_gateway(world: &World, fan: &Fan, is_captured: bool) -> Payme
         gateway: "sandbox",
         checkout: Checkout { gateway: Some("sandbox".into()), url: None, data: None },
         amount,
+        currency: podo_domain::Currency::Krw,
         now: at(1),
     };
     world.store.request_charge(request).await.unwrap();

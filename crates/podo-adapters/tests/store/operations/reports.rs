@@ -20,6 +20,7 @@ async fn payments_and_wallet_charges_of_a_day_come_in_pages_by_id() {
             gateway: "sandbox",
             checkout: Checkout { gateway: Some("sandbox".into()), url: None, data: None },
             amount: won(10_000),
+            currency: podo_domain::Currency::Krw,
             now: at(0),
         };
         world.store.request_charge(request).await.unwrap();

@@ -23,6 +23,7 @@ fn correction(
         user: fan.id,
         ledger: LedgerId::new(world.id()),
         amount,
+        currency: podo_domain::Currency::Krw,
         reason: "test".into(),
         now,
     }

@@ -46,6 +46,7 @@ async fn fifty_retries_at_once_do_it_once() {
         user: fan.id,
         ledger: LedgerId::new(world.id()),
         amount: won(5_000),
+        currency: podo_domain::Currency::Krw,
         now: at(1),
     };
     let answers =
@@ -130,6 +131,7 @@ async fn the_keys_of_a_purchase_are_not_forgotten_with_those_of_holds() {
         user: fan.id,
         ledger: LedgerId::new(world.id()),
         amount: 1_000,
+        currency: podo_domain::Currency::Krw,
         reason: "sorry".into(),
         now: at(1),
     };

@@ -27,9 +27,32 @@ async fn charge(world: &World, fan: &crate::world::Fan, amount: Won) -> Result<(
         user: fan.id,
         ledger: LedgerId::new(world.id()),
         amount,
+        currency: podo_domain::Currency::Krw,
         now: at(1),
     };
     decided(command, async |it| world.store.charge_wallet(it).await).await.map(drop)
+}
+
+/// The operator changed the currency of the server: won of before don't become cents.
+#[tokio::test]
+async fn a_wallet_keeps_the_currency_of_its_first_money() {
+    let world = World::new().await;
+    let [before, after] = [world.fan().await, world.fan().await];
+    charge(&world, &before, won(5_000)).await.unwrap();
+    let euros = |fan: &crate::world::Fan| ChargeWallet {
+        key: world.key(fan, "wallet/charge"),
+        user: fan.id,
+        ledger: LedgerId::new(world.id()),
+        amount: won(700),
+        currency: podo_domain::Currency::Eur,
+        now: at(2),
+    };
+    let refused = refusal(world.store.charge_wallet(euros(&before)).await);
+    assert_eq!(refused, Refusal::WalletCurrency { field: "amount" });
+    world.store.charge_wallet(euros(&after)).await.unwrap();
+    assert_eq!(world.store.balance(before.id).await.unwrap(), won(5_000));
+    assert_eq!(world.store.balance(after.id).await.unwrap(), won(700));
+    world.finish().await;
 }
 
 #[tokio::test]
@@ -124,6 +147,7 @@ async fn of_a_thousand_debits_at_once_as_many_count_as_the_wallet_can_pay() {
         ledger: LedgerId::new(world.id()),
         // 10,000 isn't a multiple of it: something is always left.
         amount: -(90 + turn % 20),
+        currency: podo_domain::Currency::Krw,
         reason: "test".into(),
         now: at(2),
     };

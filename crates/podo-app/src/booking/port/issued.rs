@@ -9,7 +9,9 @@ use async_trait::async_trait;
 use podo_domain::booking::issued::{Channel, Issue, Tender};
 use podo_domain::booking::reservations::ReservationStatus;
 use podo_domain::booking::seats::SeatPick;
-use podo_domain::{EventId, PaymentId, ReservationId, ScheduleId, SeatId, Timestamp, UserId, Won};
+use podo_domain::{
+    Currency, EventId, PaymentId, ReservationId, ScheduleId, SeatId, Timestamp, UserId, Won,
+};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -45,6 +47,7 @@ pub struct IssuedOrder {
     pub tender: Option<Tender>,
     pub payment_id: PaymentId,
     pub amount: Won,
+    pub currency: Currency,
     pub seats: Vec<ReservedSeat>,
     pub tickets: Vec<NewTicket>,
 }
@@ -63,6 +66,7 @@ pub struct IssuedRow {
     pub channel: Channel,
     pub tender: Option<Tender>,
     pub amount: Won,
+    pub currency: Currency,
     /// What the desk took, and what it gave back of that.
     pub paid: Won,
     pub refunded: Won,

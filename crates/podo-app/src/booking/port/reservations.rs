@@ -11,7 +11,7 @@ use podo_domain::booking::seats::SeatPick;
 use podo_domain::id::SeatIndex;
 use podo_domain::payments::refunds::SeatPaid;
 use podo_domain::waiting_room::Entry;
-use podo_domain::{ReservationId, ScheduleId, SeatId, Timestamp, UserId, Won};
+use podo_domain::{Currency, PaymentId, ReservationId, ScheduleId, SeatId, Timestamp, UserId, Won};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -105,6 +105,7 @@ pub struct Held {
     pub seats: Vec<ReservedSeat>,
     /// With the fees.
     pub amount: Won,
+    pub currency: Currency,
     /// The lines of the order, if it has fees.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub lines: Vec<OrderLine>,
@@ -151,6 +152,7 @@ pub struct ReservationView {
     pub status: ReservationStatus,
     pub seats: Vec<ReservedSeat>,
     pub amount: Won,
+    pub currency: Currency,
     /// Tickets, discounts and fees. They add up to the amount; those of a reservation that is over
     /// say what it consisted of.
     pub lines: Vec<OrderLine>,
@@ -159,6 +161,11 @@ pub struct ReservationView {
     pub hold_expires_at: Timestamp,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub booking_number: Option<String>,
+    /// The payment to a virtual account, if one was issued.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deposit_payment_id: Option<PaymentId>,
+    /// Whether a refund waits for a bank account.
+    pub needs_refund_account: bool,
     pub created_at: Timestamp,
 }
 

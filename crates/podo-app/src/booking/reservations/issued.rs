@@ -13,7 +13,9 @@ use podo_domain::booking::reservations::ReservationStatus;
 use podo_domain::booking::seats::SeatPick;
 use podo_domain::identity::names::name_prefixes;
 use podo_domain::identity::permissions::EventScope;
-use podo_domain::{PaymentId, Refusal, ReservationId, ScheduleId, SeatId, Timestamp, UserId, Won};
+use podo_domain::{
+    Currency, PaymentId, Refusal, ReservationId, ScheduleId, SeatId, Timestamp, UserId, Won,
+};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -50,6 +52,7 @@ pub struct IssuedOrderView {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tender: Option<Tender>,
     pub amount: Won,
+    pub currency: Currency,
     /// What the desk took, and what it gave back of that.
     pub paid: Won,
     pub refunded: Won,
@@ -193,6 +196,7 @@ fn view(context: &AppContext, row: IssuedRow) -> Result<IssuedOrderView> {
         channel: row.channel,
         tender: row.tender,
         amount: row.amount,
+        currency: row.currency,
         paid: row.paid,
         refunded: row.refunded,
         seats: row.n_seats,

@@ -20,10 +20,12 @@ pub enum EncryptedTable {
     IssuedOrders,
     /// Organisers' servers that decide who is a member.
     PhaseWebhooks,
+    /// Where refunds of deposits go.
+    RefundAccounts,
 }
 
 impl EncryptedTable {
-    pub const ALL: [EncryptedTable; 9] = [
+    pub const ALL: [EncryptedTable; 10] = [
         EncryptedTable::Users,
         EncryptedTable::Signals,
         EncryptedTable::Devices,
@@ -33,6 +35,7 @@ impl EncryptedTable {
         EncryptedTable::TicketClaims,
         EncryptedTable::IssuedOrders,
         EncryptedTable::PhaseWebhooks,
+        EncryptedTable::RefundAccounts,
     ];
 
     /// The prefix of the rows' encryption context, and the columns as they are named in it.
@@ -50,6 +53,7 @@ impl EncryptedTable {
             EncryptedTable::IssuedOrders => ("issued_orders", &["name", "phone", "note"]),
             // The current secret and the previous one.
             EncryptedTable::PhaseWebhooks => ("phase_webhooks", &["secret", "secret"]),
+            EncryptedTable::RefundAccounts => ("refund_accounts", &["account"]),
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::error::Result;
 use async_trait::async_trait;
 use podo_domain::tickets::TicketStatus;
-use podo_domain::{NoteId, ReservationId, TicketId, Timestamp, UserId, Won};
+use podo_domain::{Currency, NoteId, ReservationId, TicketId, Timestamp, UserId, Won};
 use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -64,6 +64,9 @@ pub struct TimelineEntry {
     pub state: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub amount: Option<Won>,
+    /// Of the amount.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub currency: Option<Currency>,
     /// A seat, a gate, a gateway, a sale phase, moved seats, a reason or the subject of a notification.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,

@@ -82,6 +82,7 @@ mod tests {
             kind,
             state: String::new(),
             amount: None,
+            currency: None,
             detail: None,
             channel: None,
             id: Uuid::nil(),

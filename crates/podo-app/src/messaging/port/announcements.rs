@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use podo_domain::booking::issued::Channel;
 use podo_domain::messaging::announcements::{AnnouncementKind, ShowPlace};
 use podo_domain::{
-    AnnouncementId, EventId, PaymentId, ReservationId, ScheduleId, Timestamp, UserId, Won,
+    AnnouncementId, Currency, EventId, PaymentId, ReservationId, ScheduleId, Timestamp, UserId, Won,
 };
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -62,6 +62,8 @@ pub struct ShowFacts {
     pub address: String,
     pub city: String,
     pub time_zone: String,
+    /// Of its amounts.
+    pub currency: Currency,
     pub booking: Option<BookingFacts>,
 }
 
@@ -109,6 +111,9 @@ pub trait Announcements: Send + Sync {
 
     /// The artists whom the fan follows, the latest first, at most 100.
     async fn followed_artists(&self, user: UserId) -> Result<Vec<String>>;
+
+    /// How many fans want to be reminded of its dates, or follow its artist.
+    async fn interest_in(&self, event: EventId) -> Result<u64>;
 
     /// Announces the openings and shows that are near. Each is announced once.
     async fn plan_reminders(&self, now: Timestamp, limit: u32) -> Result<u64>;

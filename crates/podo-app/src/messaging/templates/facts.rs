@@ -2,9 +2,10 @@
 
 use crate::messaging::port::announcements::{Moved, ShowFacts};
 use crate::messaging::templates::words;
+use crate::messaging::templates::words::Zone;
 use podo_domain::messaging::announcements::{SecurityChange, ShowPlace};
 use podo_domain::messaging::messages::Language;
-use podo_domain::{AnnouncementId, ReservationId, Timestamp, UserId, Won};
+use podo_domain::{AnnouncementId, Money, ReservationId, Timestamp, UserId};
 use serde::{Deserialize, Serialize};
 
 /// Stands for the link in stored facts and texts: the link itself is put in when the e-mail is sent.
@@ -22,8 +23,10 @@ pub struct Facts {
     pub amount: Option<String>,
     /// The code that proves an address.
     pub code: Option<String>,
-    /// Until when an offer or a hold lasts.
+    /// Until when an offer, a hold or a deposit lasts.
     pub until: Option<String>,
+    /// The account that a deposit goes to.
+    pub deposit: Option<DepositWords>,
     pub moved: Option<MovedWords>,
     pub security: Option<SecurityChange>,
     /// When the message was written.
@@ -47,6 +50,13 @@ pub struct ApplicationWords {
     pub count: u32,
     /// When the draw takes place.
     pub closes: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DepositWords {
+    pub bank: String,
+    pub number: String,
+    pub holder: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -109,14 +119,21 @@ pub struct MovedWords {
 
 impl Facts {
     /// Adds the show and the booking as the recipient sees them; `seat` must be set before.
-    pub fn set_show(&mut self, found: &ShowFacts, recipient: UserId, language: Language) {
+    pub fn set_show(
+        &mut self,
+        found: &ShowFacts,
+        recipient: UserId,
+        home_zone: &str,
+        language: Language,
+    ) {
+        let zone = Zone { name: &found.time_zone, home: home_zone };
         self.show = Some(Show {
             event_id: found.event.to_string(),
             schedule_id: found.schedule.to_string(),
             title: found.title.clone(),
             artist: found.artist.clone(),
-            when: words::moment(found.starts_at, &found.time_zone, language),
-            opens: words::moment(found.sale_starts_at, &found.time_zone, language),
+            when: words::moment(found.starts_at, zone, language),
+            opens: words::moment(found.sale_starts_at, zone, language),
             venue: found.venue.clone(),
             hall: found.hall.clone(),
             address: words::address(&found.city, &found.address, language),
@@ -132,14 +149,20 @@ impl Facts {
             Booking {
                 reservation_id: booking.reservation,
                 number: booking.number.clone(),
-                amount: words::won(booking.amount, language),
+                amount: words::money(Money::new(booking.amount, found.currency), language),
                 seats: booking.seats.iter().filter(is_theirs).map(seat).collect(),
                 is_buyer,
             }
         });
     }
 
-    pub fn set_moved(&mut self, id: AnnouncementId, moved: &Moved, zone: &str, language: Language) {
+    pub fn set_moved(
+        &mut self,
+        id: AnnouncementId,
+        moved: &Moved,
+        zone: Zone<'_>,
+        language: Language,
+    ) {
         let when = |place: &ShowPlace| words::moment(place.starts_at, zone, language);
         let place = |place: &ShowPlace| format!("{} ({})", place.venue_name, place.address);
         let Moved { before, after } = moved;
@@ -154,8 +177,8 @@ impl Facts {
         });
     }
 
-    pub fn set_amount(&mut self, amount: Option<Won>, language: Language) {
-        self.amount = amount.map(|amount| words::won(amount, language));
+    pub fn set_amount(&mut self, amount: Option<Money>, language: Language) {
+        self.amount = amount.map(|amount| words::money(amount, language));
     }
 }
 

@@ -1,16 +1,22 @@
 //! Invented facts, for the preview and the test mail.
 
 use crate::messaging::port::announcements::{BookingFacts, Moved, ShowFacts};
-use crate::messaging::templates::facts::{ApplicationWords, Facts, PhaseWords};
+use crate::messaging::templates::facts::{ApplicationWords, DepositWords, Facts, PhaseWords};
+use crate::messaging::templates::words::Zone;
 use crate::messaging::templates::{Template, words};
 use podo_domain::booking::issued::Channel;
 use podo_domain::messaging::announcements::{SecurityChange, ShowPlace};
 use podo_domain::messaging::messages::Language;
-use podo_domain::{AnnouncementId, EventId, ReservationId, ScheduleId, Timestamp, UserId, Won};
+use podo_domain::payments::deposits::Bank;
+use podo_domain::{
+    AnnouncementId, Currency, EventId, Money, ReservationId, ScheduleId, Timestamp, UserId, Won,
+};
 use std::time::Duration;
 use uuid::Uuid;
 
 const ZONE: &str = "Asia/Seoul";
+
+const HERE: Zone<'static> = Zone { name: ZONE, home: ZONE };
 
 /// 16 January 2027, 18:00 in Seoul.
 const STARTS_AT: Timestamp = Timestamp::from_ms(1_800_090_000_000);
@@ -23,19 +29,19 @@ pub fn facts(template: Template, language: Language) -> Facts {
     let mut facts = Facts {
         n_seats: 2,
         code: Some("493 027".to_owned()),
-        until: Some(words::moment(STARTS_AT.minus(HOUR * 240), ZONE, language)),
-        at: Some(words::moment(STARTS_AT.minus(HOUR * 300), ZONE, language)),
+        until: Some(words::moment(STARTS_AT.minus(HOUR * 240), HERE, language)),
+        at: Some(words::moment(STARTS_AT.minus(HOUR * 300), HERE, language)),
         seat: Some("A-15".to_owned()),
         link: Some(link(template).to_owned()),
         security: Some(SecurityChange::PasswordChanged),
         ..Facts::default()
     };
-    facts.set_amount(Some(amount), language);
+    facts.set_amount(Some(Money::new(amount, Currency::Krw)), language);
     if is_about_account(template) {
         return facts;
     }
     let recipient = if is_for_another(template) { UserId::new(Uuid::max()) } else { user };
-    facts.set_show(&show(user, amount, language), recipient, language);
+    facts.set_show(&show(user, amount, language), recipient, ZONE, language);
     if matches!(
         template,
         Template::SaleReminder
@@ -45,12 +51,19 @@ pub fn facts(template: Template, language: Language) -> Facts {
     ) {
         facts.booking = None;
     }
+    if matches!(template, Template::DepositAwaited | Template::DepositReminder) {
+        facts.deposit = Some(DepositWords {
+            bank: Bank::Shinhan.name(language).to_owned(),
+            number: "56211234567890".to_owned(),
+            holder: name("포도", "Podo", language),
+        });
+    }
     if template == Template::DrawApplied {
         facts.application = Some(ApplicationWords {
             index: 4_091,
             grade: "VIP".to_owned(),
             count: 2,
-            closes: words::moment(STARTS_AT.minus(HOUR * 1_300), ZONE, language),
+            closes: words::moment(STARTS_AT.minus(HOUR * 1_300), HERE, language),
         });
     }
     if matches!(
@@ -59,8 +72,8 @@ pub fn facts(template: Template, language: Language) -> Facts {
     ) {
         facts.phase = Some(PhaseWords {
             name: name("팬클럽 선예매", "Fan club presale", language),
-            opens: words::moment(STARTS_AT.minus(HOUR * 1_300), ZONE, language),
-            closes: words::moment(STARTS_AT.minus(HOUR * 1_290), ZONE, language),
+            opens: words::moment(STARTS_AT.minus(HOUR * 1_300), HERE, language),
+            closes: words::moment(STARTS_AT.minus(HOUR * 1_290), HERE, language),
             seats: 2,
         });
     }
@@ -71,7 +84,7 @@ pub fn facts(template: Template, language: Language) -> Facts {
             address: name("올림픽로 424", "424 Olympic-ro", language),
         };
         let moved = Moved { before: place(STARTS_AT.minus(HOUR * 168)), after: place(STARTS_AT) };
-        facts.set_moved(AnnouncementId::new(Uuid::nil()), &moved, ZONE, language);
+        facts.set_moved(AnnouncementId::new(Uuid::nil()), &moved, HERE, language);
     }
     facts
 }
@@ -125,6 +138,7 @@ fn show(user: UserId, amount: Won, language: Language) -> ShowFacts {
         address: name("올림픽로 424", "424 Olympic-ro", language),
         city: name("서울", "Seoul", language),
         time_zone: ZONE.to_owned(),
+        currency: Currency::Krw,
         booking: Some(BookingFacts {
             reservation: ReservationId::new(Uuid::nil()),
             user,

@@ -2,23 +2,29 @@
 
 use jiff::tz::TimeZone;
 use podo_domain::messaging::messages::Language;
-use podo_domain::{Timestamp, Won};
+use podo_domain::{Currency, Money, Timestamp};
 use std::fmt::Write;
 
 const DAYS_KO: [&str; 7] = ["월요일", "화요일", "수요일", "목요일", "금요일", "토요일", "일요일"];
 
-/// The venue's zone. Podo stores only names that it knows; Seoul stands in for one that a later
+/// The venue's zone beside the one of the settings, in which readers are assumed to be.
+#[derive(Clone, Copy, Debug)]
+pub struct Zone<'z> {
+    pub name: &'z str,
+    pub home: &'z str,
+}
+
+/// The venue's zone. Podo stores only names that it knows; UTC stands in for one that a later
 /// version stored.
 pub fn zone(name: &str) -> TimeZone {
-    let seoul = || jiff::tz::Offset::constant(9).to_time_zone();
-    TimeZone::get(name).unwrap_or_else(|_unknown| seoul())
+    TimeZone::get(name).unwrap_or(TimeZone::UTC)
 }
 
 /// `2026년 11월 16일 월요일 오후 7시 30분` or `Monday, 16 November 2026, 19:30`. A zone other than
-/// Seoul is named, because the reader may be elsewhere.
-pub fn moment(at: Timestamp, zone_name: &str, language: Language) -> String {
+/// that of the settings is named, because the reader is probably elsewhere.
+pub fn moment(at: Timestamp, in_zone: Zone<'_>, language: Language) -> String {
     let Ok(instant) = jiff::Timestamp::from_millisecond(at.ms()) else { return at.to_string() };
-    let local = instant.to_zoned(zone(zone_name));
+    let local = instant.to_zoned(zone(in_zone.name));
     let mut text = match language {
         Language::Ko => {
             let day = DAYS_KO[usize::from(local.weekday().to_monday_zero_offset().unsigned_abs())];
@@ -34,10 +40,16 @@ pub fn moment(at: Timestamp, zone_name: &str, language: Language) -> String {
         }
         Language::En => local.strftime("%A, %-d %B %Y, %H:%M").to_string(),
     };
-    if zone_name != "Asia/Seoul" {
+    if in_zone.name != in_zone.home {
         write!(text, " ({})", local.strftime("%Z")).expect("writing to a string does not fail");
     }
     text
+}
+
+/// `2026-11-16 19:30 KST`: short, with the zone.
+pub fn stamp(at: Timestamp, zone_name: &str) -> String {
+    let Ok(instant) = jiff::Timestamp::from_millisecond(at.ms()) else { return at.to_string() };
+    instant.to_zoned(zone(zone_name)).strftime("%Y-%m-%d %H:%M %Z").to_string()
 }
 
 /// `2026-11-16T19:30:00+09:00`, for programs that show the venue's time.
@@ -46,12 +58,17 @@ pub fn local(at: Timestamp, zone_name: &str) -> String {
     instant.to_zoned(zone(zone_name)).strftime("%Y-%m-%dT%H:%M:%S%:z").to_string()
 }
 
-/// `154,000원` or `₩154,000`.
-pub fn won(amount: Won, language: Language) -> String {
-    let grouped = grouped(amount.get());
-    match language {
-        Language::Ko => format!("{grouped}원"),
-        Language::En => format!("₩{grouped}"),
+/// `154,000원` or `₩154,000`, `€45.50`: as browsers write it in this language.
+pub fn money(money: Money, language: Language) -> String {
+    let number = money.number();
+    match (money.currency, language) {
+        (Currency::Krw, Language::Ko) => format!("{number}원"),
+        // Yuan and other dollars have the same sign.
+        (Currency::Jpy, _) => format!("JP¥{number}"),
+        (Currency::Usd, _) => format!("US${number}"),
+        (Currency::Krw | Currency::Eur | Currency::Gbp, _) => {
+            format!("{}{number}", money.currency.symbol())
+        }
     }
 }
 
@@ -91,43 +108,44 @@ pub fn encode(text: &str) -> String {
     encoded
 }
 
-/// Formats 150000 as 150,000.
-fn grouped(amount: i64) -> String {
-    let digits = amount.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        let n_left = digits.len() - index;
-        if index > 0 && n_left.is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use podo_domain::Won;
 
     #[test]
     fn dates_are_words_in_the_venue_s_time() {
         let at: Timestamp = "2026-11-16T10:30:00Z".parse().unwrap();
-        let ko = |zone| moment(at, zone, Language::Ko);
+        let seoul = Zone { name: "Asia/Seoul", home: "Asia/Seoul" };
+        let ko = |name| moment(at, Zone { name, ..seoul }, Language::Ko);
         assert_eq!(ko("Asia/Seoul"), "2026년 11월 16일 월요일 오후 7시 30분");
         assert_eq!(ko("Europe/London"), "2026년 11월 16일 월요일 오전 10시 30분 (GMT)");
-        let en = moment(at, "Asia/Seoul", Language::En);
+        let en = moment(at, seoul, Language::En);
         assert_eq!(en, "Monday, 16 November 2026, 19:30");
         assert_eq!(local(at, "Asia/Seoul"), "2026-11-16T19:30:00+09:00");
+        let berlin = Zone { name: "Europe/Berlin", home: "Asia/Seoul" };
+        assert_eq!(moment(at, berlin, Language::En), "Monday, 16 November 2026, 11:30 (CET)");
+        let summer: Timestamp = "2026-07-16T18:00:00Z".parse().unwrap();
+        assert_eq!(moment(summer, berlin, Language::En), "Thursday, 16 July 2026, 20:00 (CEST)");
         let noon: Timestamp = "2026-11-16T03:00:00Z".parse().unwrap();
-        assert_eq!(moment(noon, "Asia/Seoul", Language::Ko), "2026년 11월 16일 월요일 오후 12시");
+        assert_eq!(moment(noon, seoul, Language::Ko), "2026년 11월 16일 월요일 오후 12시");
     }
 
     #[test]
-    fn won_are_grouped_by_thousands() {
-        for (amount, text) in
-            [(0, "0"), (999, "999"), (150_000, "150,000"), (1_000_000, "1,000,000")]
-        {
-            assert_eq!(grouped(amount), text);
+    fn money_is_written_as_the_language_does() {
+        let say = |amount, currency, language| {
+            money(Money::new(Won::new(amount).unwrap(), currency), language)
+        };
+        for (amount, currency, ko, en) in [
+            (0, Currency::Krw, "0원", "₩0"),
+            (150_000, Currency::Krw, "150,000원", "₩150,000"),
+            (4_550, Currency::Eur, "€45.50", "€45.50"),
+            (1_200, Currency::Jpy, "JP¥1,200", "JP¥1,200"),
+            (123_456, Currency::Usd, "US$1,234.56", "US$1,234.56"),
+            (5, Currency::Gbp, "£0.05", "£0.05"),
+        ] {
+            assert_eq!(say(amount, currency, Language::Ko), ko);
+            assert_eq!(say(amount, currency, Language::En), en);
         }
     }
 

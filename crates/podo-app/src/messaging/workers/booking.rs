@@ -62,6 +62,10 @@ fn has_seats(kind: MessageKind) -> Option<bool> {
         | MessageKind::ReservationExpired
         | MessageKind::RefundDue
         | MessageKind::PaymentRefunded
+        | MessageKind::DepositAwaited
+        | MessageKind::DepositReminder
+        | MessageKind::DepositMissed
+        | MessageKind::RefundAccountNeeded
         | MessageKind::ScheduleOpened
         | MessageKind::StandbyOffered
         | MessageKind::ReservationMoved

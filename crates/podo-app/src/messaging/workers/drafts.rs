@@ -7,12 +7,15 @@ use crate::identity::port::accounts::{PendingPurpose, SignUpRecord};
 use crate::messaging::port::announcements::{ShowFacts, Subject};
 use crate::messaging::port::messages::Message;
 use crate::messaging::port::notifications::NotificationSettings;
-use crate::messaging::templates::facts::{ApplicationWords, Facts, LINK, PhaseWords};
+use crate::messaging::templates::facts::{ApplicationWords, DepositWords, Facts, LINK, PhaseWords};
+use crate::messaging::templates::words::Zone;
 use crate::messaging::templates::{Template, words};
 use podo_domain::messaging::announcements::SecurityChange;
 use podo_domain::messaging::messages::{Language, MessageKind};
+use podo_domain::payments::deposits::Bank;
 use podo_domain::{
-    AnnouncementId, ClaimId, PaymentId, ReservationId, ScheduleId, TicketId, Timestamp, UserId, Won,
+    AnnouncementId, ClaimId, Currency, Money, PaymentId, ReservationId, ScheduleId, TicketId,
+    Timestamp, UserId, Won,
 };
 use serde::Deserialize;
 use std::collections::HashMap;
@@ -49,10 +52,22 @@ struct Data {
     seat_ids: Vec<String>,
     total_amount: Option<Won>,
     amount: Option<Won>,
+    /// Absent in messages of a version before events had a currency.
+    currency: Option<Currency>,
     until: Option<Timestamp>,
+    deposit: Option<DepositData>,
     change: Option<SecurityChange>,
     phase: Option<PhaseData>,
     application: Option<ApplicationData>,
+}
+
+/// Where a deposit is awaited; an account that was never issued has no number.
+#[derive(Clone, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct DepositData {
+    bank: Option<String>,
+    account_number: Option<String>,
+    holder: Option<String>,
 }
 
 /// The phase that a fan is verified for.
@@ -94,6 +109,10 @@ fn template_of(kind: MessageKind) -> Option<Template> {
         MessageKind::ReservationCanceled => Template::BookingCanceled,
         MessageKind::ReservationReduced => Template::BookingReduced,
         MessageKind::PaymentRefunded => Template::Refunded,
+        MessageKind::DepositAwaited => Template::DepositAwaited,
+        MessageKind::DepositReminder => Template::DepositReminder,
+        MessageKind::DepositMissed => Template::DepositMissed,
+        MessageKind::RefundAccountNeeded => Template::RefundAccountNeeded,
         MessageKind::StandbyOffered => Template::StandbyOffered,
         MessageKind::ReservationReseated => Template::Reseated,
         MessageKind::ReservationMoved => Template::Moved,
@@ -226,7 +245,7 @@ pub(super) async fn worded<'m>(
     for ((draft, subject), settings) in drafts.iter_mut().zip(subjects).zip(settings) {
         let language = draft.language.unwrap_or(settings.language);
         let show = subject.and_then(|_| found.next().flatten());
-        word(draft, show.as_ref(), language);
+        word(draft, show.as_ref(), &context.rules.time_zone, language);
         let (Some(id), Template::Moved) = (draft.data.announcement_id, draft.template) else {
             continue;
         };
@@ -234,15 +253,14 @@ pub(super) async fn worded<'m>(
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(new) => new.insert(context.store.announced_change(id).await?),
         };
-        let zone = show.map_or_else(|| SEOUL.to_owned(), |show| show.time_zone);
+        let home = &context.rules.time_zone;
         if let Some(moved) = moved {
-            draft.facts.set_moved(id, moved, &zone, language);
+            let name = show.as_ref().map_or(home, |show| &show.time_zone);
+            draft.facts.set_moved(id, moved, Zone { name, home }, language);
         }
     }
     Ok(drafts)
 }
-
-const SEOUL: &str = "Asia/Seoul";
 
 fn subject(data: &Data) -> Option<Subject> {
     let reservation = data.reservation_id.map(Subject::Reservation);
@@ -250,12 +268,15 @@ fn subject(data: &Data) -> Option<Subject> {
     reservation.or(payment).or(data.event_schedule_id.map(Subject::Schedule))
 }
 
-fn word(draft: &mut Draft<'_>, show: Option<&ShowFacts>, language: Language) {
+fn word(draft: &mut Draft<'_>, show: Option<&ShowFacts>, home: &str, language: Language) {
     let (facts, data) = (&mut draft.facts, &draft.data);
-    let zone = show.map_or(SEOUL, |show| &show.time_zone);
+    let zone = Zone { name: show.map_or(home, |show| &show.time_zone), home };
     facts.n_seats = data.seat_ids.len();
-    facts.set_amount(data.total_amount.or(data.amount), language);
+    let currency = show.map_or(data.currency.unwrap_or_default(), |show| show.currency);
+    let amount = data.total_amount.or(data.amount);
+    facts.set_amount(amount.map(|amount| Money::new(amount, currency)), language);
     facts.until = data.until.map(|until| words::moment(until, zone, language));
+    facts.deposit = data.deposit.as_ref().and_then(|it| deposit_words(it, language));
     facts.at = Some(words::moment(draft.message.created_at, zone, language));
     facts.security = data.change;
     facts.seat = data.seat_number.clone();
@@ -267,7 +288,7 @@ fn word(draft: &mut Draft<'_>, show: Option<&ShowFacts>, language: Language) {
         closes: words::moment(it.apply_until, zone, language),
     });
     let Some(show) = show else { return };
-    facts.set_show(show, draft.user, language);
+    facts.set_show(show, draft.user, home, language);
     draft.is_for_issuer = show
         .booking
         .as_ref()
@@ -277,7 +298,17 @@ fn word(draft: &mut Draft<'_>, show: Option<&ShowFacts>, language: Language) {
     }
 }
 
-fn phase_words(phase: &PhaseData, zone: &str, language: Language) -> PhaseWords {
+fn deposit_words(deposit: &DepositData, language: Language) -> Option<DepositWords> {
+    let bank = deposit.bank.clone()?;
+    let name = Bank::parse(&bank).map(|bank| bank.name(language).to_owned());
+    Some(DepositWords {
+        bank: name.unwrap_or(bank),
+        number: deposit.account_number.clone()?,
+        holder: deposit.holder.clone().unwrap_or_default(),
+    })
+}
+
+fn phase_words(phase: &PhaseData, zone: Zone<'_>, language: Language) -> PhaseWords {
     let name = match language {
         Language::En if !phase.name_en.is_empty() => &phase.name_en,
         Language::Ko | Language::En => &phase.name,
@@ -297,7 +328,7 @@ mod tests {
     #[test]
     fn what_only_moves_seats_causes_no_notification() {
         let n_worth = MessageKind::ALL.into_iter().filter(|kind| is_worth_one(*kind)).count();
-        assert_eq!(n_worth, 21);
+        assert_eq!(n_worth, 25);
         assert!(!is_worth_one(MessageKind::ReservationHeld));
     }
 }

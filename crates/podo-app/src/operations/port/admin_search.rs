@@ -7,7 +7,9 @@ use podo_domain::booking::issued::Channel;
 use podo_domain::booking::reservations::ReservationStatus;
 use podo_domain::identity::Role;
 use podo_domain::payments::{PaymentMethod, PaymentStatus};
-use podo_domain::{EventId, PaymentId, ReservationId, ScheduleId, Timestamp, UserId, Won};
+use podo_domain::{
+    Currency, EventId, PaymentId, ReservationId, ScheduleId, Timestamp, UserId, Won,
+};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use utoipa::ToSchema;
@@ -62,9 +64,12 @@ pub struct ReservationRow {
     pub schedule: ScheduleId,
     pub event_title: String,
     pub starts_at: Timestamp,
+    /// The venue's.
+    pub time_zone: String,
     pub status: ReservationStatus,
     pub seats: Vec<String>,
     pub amount: Won,
+    pub currency: Currency,
     /// The types of its seats, in their order; empty for the full price.
     pub ticket_types: Vec<String>,
     pub promotion_code: Option<String>,
@@ -102,10 +107,13 @@ pub struct PaymentRow {
     pub gateway: Option<String>,
     pub status: PaymentStatus,
     pub amount: Won,
+    pub currency: Currency,
     pub captured: Won,
     pub refunded: Won,
     pub event_title: String,
     pub starts_at: Timestamp,
+    /// Where the venue is.
+    pub time_zone: String,
     pub created_at: Timestamp,
 }
 

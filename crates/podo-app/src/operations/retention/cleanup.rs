@@ -63,7 +63,7 @@ async fn rooms_ended(context: &AppContext, now: Timestamp) -> Result<Vec<Schedul
     Ok(rooms)
 }
 
-/// Deletes unconfirmed sign-ups, expired links of tickets, pictures that no event shows, notes as
+/// Deletes unconfirmed sign-ups, expired links of tickets, bank accounts of refunds long made, pictures that no event shows, notes as
 /// old as the purchases that are erased, the identity of withdrawn accounts after a month, and the
 /// waiting-room log after the configured time. Unused accounts become dormant.
 pub async fn apply_retention(context: &AppContext, now: Timestamp) -> Result<Round> {
@@ -75,6 +75,8 @@ pub async fn apply_retention(context: &AppContext, now: Timestamp) -> Result<Rou
     count(&mut round, "sign-ups", store.forget_sign_ups(now, ROUND_MAX).await);
     count(&mut round, "ticket links", store.forget_claims(now, ROUND_MAX).await);
     count(&mut round, "images", forget_images(context, now).await);
+    let unused = store.forget_refund_accounts(now.minus(DAY * 90), ROUND_MAX).await;
+    count(&mut round, "refund accounts", unused);
     let noted_before = now.minus(context.rules.records_for);
     count(&mut round, "notes", store.forget_notes(noted_before, ROUND_MAX).await);
     if let Some(kept_for) = context.rules.queue_log_for {

@@ -4,6 +4,7 @@ use crate::context::AppContext;
 use crate::error::Result;
 use crate::operations::failpoints;
 use crate::operations::jobs::Round;
+use crate::payments::deposits::decrypt;
 use crate::payments::port::gateway::{Gateway, RefundOutcome};
 use crate::payments::port::payments::{DueRefund, PutOffRefund};
 use podo_domain::Timestamp;
@@ -75,8 +76,15 @@ async fn send(
     gateway: &Arc<dyn Gateway>,
     refund: &DueRefund,
 ) -> RefundOutcome {
+    let account = match &refund.account {
+        Some(account) => match decrypt(context, refund.payment, account) {
+            Ok(account) => Some(account),
+            Err(error) => return RefundOutcome::Later { why: error.to_string() },
+        },
+        None => None,
+    };
     failpoints::reach(failpoints::REFUND_BEFORE);
-    let outcome = gateway.refund(refund, context.now()).await;
+    let outcome = gateway.refund(refund, account.as_ref(), context.now()).await;
     failpoints::reach(failpoints::REFUND_AFTER);
     outcome
 }

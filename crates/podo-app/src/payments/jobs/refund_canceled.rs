@@ -14,6 +14,8 @@ const ROUND_MAX: u32 = 100;
 pub async fn refund_canceled_shows(context: &AppContext, now: Timestamp) -> Result<Round> {
     let mut round = Round::default();
     for schedule in context.store.runs_to_do(now).await? {
+        // Accounts of the date are closed by their own job; the run waits for their seats.
+        context.store.close_deposits_of(schedule, now).await?;
         let (refunded, failed) = refund_some(context, schedule, now).await?;
         if refunded == 0 {
             context.store.finish_run(schedule, now).await?;

@@ -51,7 +51,11 @@ async fn look_again(context: &AppContext, round: &mut Round, now: Timestamp) -> 
     for unsettled in context.store.take_never_made(asked).await? {
         let ask = &unsettled.ask;
         let Ok(gateway) = context.gateway(&ask.gateway) else { continue };
-        let answered = gateway.find(ask, now).await;
+        let mut answered = gateway.find(ask, now).await;
+        // An account that was issued after all: no order waits for its money.
+        if let Outcome::AwaitingDeposit(_) = answered.outcome {
+            answered = gateway.void(ask, now).await;
+        }
         if let Outcome::Captured { .. } = answered.outcome {
             let settled = settle(context, ask, answered).await.map(|_| true);
             count(context, round, &unsettled, settled).await?;
@@ -87,7 +91,10 @@ async fn settle_payment(
     let answered = ask_or_void(context, unsettled, now).await?;
     Ok(match settle(context, &unsettled.ask, answered).await? {
         Settled::StillUnknown | Settled::Before(_) => false,
-        Settled::Sold(_) | Settled::Declined { .. } | Settled::RefundDue { .. } => true,
+        Settled::Sold(_)
+        | Settled::Awaiting(_)
+        | Settled::Declined { .. }
+        | Settled::RefundDue { .. } => true,
     })
 }
 

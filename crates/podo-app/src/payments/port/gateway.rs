@@ -3,18 +3,22 @@
 use crate::error::Result;
 use crate::payments::port::payments::{Checkout, DueRefund, GatewayQuery};
 use async_trait::async_trait;
+use podo_domain::payments::deposits::RefundAccount;
 use podo_domain::payments::{Outcome, PaymentMethod};
-use podo_domain::{PaymentId, Refusal, Timestamp, UserId, Won};
+use podo_domain::{Currency, PaymentId, Refusal, Timestamp, UserId, Won};
 
 /// The order that a fan is about to pay.
 #[derive(Clone, Copy, Debug)]
 pub struct Order<'o> {
     pub payment: PaymentId,
     pub amount: Won,
+    pub currency: Currency,
     pub name: &'o str,
     pub customer: UserId,
     pub method: PaymentMethod,
     pub device: Device,
+    /// Until when a deposit is awaited, for a virtual account.
+    pub deposit_due: Option<Timestamp>,
 }
 
 /// Some gateways have another payment page for phones.
@@ -100,6 +104,9 @@ pub trait Gateway: Send + Sync {
     /// The methods with which fans can pay through this gateway, if the contract includes them.
     fn methods(&self) -> &'static [PaymentMethod];
 
+    /// The currencies that it charges.
+    fn currencies(&self) -> &'static [Currency];
+
     /// What the fan's browser needs to approve the payment. Registers the amount where the gateway
     /// takes it, so that the browser can't change it.
     async fn checkout(&self, order: &Order<'_>, now: Timestamp) -> Result<Checkout>;
@@ -114,8 +121,13 @@ pub trait Gateway: Send + Sync {
     async fn void(&self, ask: &GatewayQuery, now: Timestamp) -> Answered;
 
     /// Refunds. The caller has read the gateway's records first, and resends only if they haven't
-    /// changed.
-    async fn refund(&self, refund: &DueRefund, now: Timestamp) -> RefundOutcome;
+    /// changed. A virtual account is refunded to `account`.
+    async fn refund(
+        &self,
+        refund: &DueRefund,
+        account: Option<&RefundAccount>,
+        now: Timestamp,
+    ) -> RefundOutcome;
 
     /// The payment in the gateway's records; `None` if they can't be read.
     async fn booked(&self, ask: &GatewayQuery, now: Timestamp) -> Option<Booked>;

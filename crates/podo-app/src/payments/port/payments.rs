@@ -3,6 +3,7 @@
 use crate::booking::port::reservations::Freed;
 use crate::error::Result;
 use crate::operations::port::idempotency::{IdempotencyKey, Idempotent, IdempotentAnswer};
+use crate::payments::port::deposits::{AwaitingDeposit, DepositView};
 use async_trait::async_trait;
 use podo_domain::booking::order::OrderLine;
 use podo_domain::booking::reservations::ReservationStatus;
@@ -11,7 +12,8 @@ use podo_domain::payments::refunds::{InBook, RefundStatus, RefundTo};
 use podo_domain::payments::{Outcome, PaymentMethod, PaymentStatus};
 use podo_domain::waiting_room::PlaceNumber;
 use podo_domain::{
-    PaymentId, RefundId, ReservationId, ScheduleId, SeatId, TicketId, Timestamp, UserId, Won,
+    Currency, PaymentId, RefundId, ReservationId, ScheduleId, SeatId, TicketId, Timestamp, UserId,
+    Won,
 };
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -24,6 +26,8 @@ pub struct RequestPayment {
     pub user: UserId,
     pub method: PaymentMethod,
     pub gateway: Option<&'static str>,
+    /// Until when a deposit is awaited, for a virtual account.
+    pub deposit_due: Option<Timestamp>,
     pub checkout: Checkout,
     pub now: Timestamp,
 }
@@ -49,6 +53,7 @@ pub struct PaymentReady {
     pub payment_id: PaymentId,
     pub order_id: String,
     pub amount: Won,
+    pub currency: Currency,
     pub status: PaymentStatus,
     pub hold_expires_at: Timestamp,
     pub checkout: Checkout,
@@ -146,6 +151,7 @@ pub struct GatewayQuery {
     /// The gateway's id of what the fan approved on its page.
     pub payment_key: Option<String>,
     pub amount: Won,
+    pub currency: Currency,
 }
 
 #[derive(Clone, Debug)]
@@ -165,6 +171,8 @@ pub struct SettlePayment {
 #[derive(Clone, Debug)]
 pub enum Settled {
     Sold(Box<Sold>),
+    /// A virtual account was issued.
+    Awaiting(Box<Issued>),
     Declined {
         reason: String,
         freed: Option<Freed>,
@@ -177,6 +185,15 @@ pub enum Settled {
     StillUnknown,
     /// It was settled before.
     Before(PaymentStatus),
+}
+
+/// A virtual account keeps the seats, so the fan's entry has ended.
+#[derive(Clone, Debug)]
+pub struct Issued {
+    pub user: UserId,
+    pub room: ScheduleId,
+    pub place: PlaceNumber,
+    pub awaiting: AwaitingDeposit,
 }
 
 /// A payment with an unknown outcome.
@@ -213,6 +230,7 @@ pub struct Canceled {
     pub refund_amount: Won,
     /// What the event keeps under its refund policy, with the fees that aren't refunded.
     pub fee: Won,
+    pub currency: Currency,
     pub refund_to: RefundTo,
     /// The seats that were given back.
     pub seat_ids: Vec<SeatId>,
@@ -231,12 +249,15 @@ pub struct DueRefund {
     pub method: PaymentMethod,
     pub payment_key: Option<String>,
     pub amount: Won,
+    pub currency: Currency,
     pub reason: String,
     /// Position among the payment's refunds, which are made one after the other.
     pub number: u32,
     /// The charged amount.
     pub captured: Won,
     pub in_book: InBook,
+    /// The bank account that it goes to, for a virtual account; encrypted.
+    pub account: Option<Vec<u8>>,
     /// Counts the attempts, so that a node that stalled can tell that it no longer owns the refund.
     pub attempts: u32,
 }
@@ -260,6 +281,7 @@ impl DueRefund {
             method: self.method,
             payment_key: self.payment_key.clone(),
             amount: self.captured,
+            currency: self.currency,
         }
     }
 }
@@ -289,8 +311,12 @@ pub struct PaymentView {
     pub gateway: Option<String>,
     pub status: PaymentStatus,
     pub amount: Won,
+    pub currency: Currency,
     pub refunded: Won,
     pub refunds: Vec<RefundView>,
+    /// The virtual account, once it is issued.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deposit: Option<DepositView>,
     pub history: Vec<PaymentStep>,
     pub created_at: Timestamp,
 }

@@ -6,7 +6,7 @@ use crate::payments::port::payments::{Checkout, GatewayQuery, Unsettled};
 use async_trait::async_trait;
 use podo_domain::payments::wallet::LedgerKind;
 use podo_domain::payments::{Outcome, PaymentStatus};
-use podo_domain::{LedgerId, PaymentId, Timestamp, UserId, Won};
+use podo_domain::{Currency, LedgerId, PaymentId, Timestamp, UserId, Won};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -16,6 +16,8 @@ pub struct ChargeWallet {
     pub user: UserId,
     pub ledger: LedgerId,
     pub amount: Won,
+    /// The server's.
+    pub currency: Currency,
     pub now: Timestamp,
 }
 
@@ -38,6 +40,7 @@ pub struct AdjustWallet {
     pub user: UserId,
     pub ledger: LedgerId,
     pub amount: i64,
+    pub currency: Currency,
     pub reason: String,
     pub now: Timestamp,
 }
@@ -88,6 +91,7 @@ pub struct RequestCharge {
     pub user: UserId,
     pub gateway: &'static str,
     pub amount: Won,
+    pub currency: Currency,
     pub checkout: Checkout,
     pub now: Timestamp,
 }
@@ -98,6 +102,7 @@ pub struct ChargeReady {
     pub charge_id: PaymentId,
     pub order_id: String,
     pub amount: Won,
+    pub currency: Currency,
     pub status: PaymentStatus,
     pub checkout: Checkout,
 }
@@ -144,6 +149,7 @@ pub struct ChargeView {
     pub gateway: String,
     pub status: PaymentStatus,
     pub amount: Won,
+    pub currency: Currency,
     pub created_at: Timestamp,
 }
 
@@ -160,10 +166,10 @@ pub struct Movement {
 
 #[async_trait]
 pub trait Wallets: Send + Sync {
-    /// Refusals: `WalletLimit`, `KeyReused`.
+    /// Refusals: `WalletLimit`, `WalletCurrency`, `KeyReused`.
     async fn charge_wallet(&self, command: ChargeWallet) -> Result<Idempotent<Charged>>;
 
-    /// Leaves an audit entry. Refusals: `WalletLimit`, `KeyReused`.
+    /// Leaves an audit entry. Refusals: `WalletLimit`, `WalletCurrency`, `KeyReused`.
     async fn adjust_wallet(&self, command: AdjustWallet) -> Result<Idempotent<Adjustment>>;
 
     /// Stores the charge as READY. Refusals: `WalletLimit`, `KeyReused`.

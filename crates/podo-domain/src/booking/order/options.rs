@@ -1,19 +1,14 @@
 //! What an organiser sets for a date beside its prices: ticket types and fees.
 
-use crate::{Refusal, Won};
+use crate::{Currency, Refusal, Won};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Most ticket types of a date.
 pub const TYPES_MAX: usize = 20;
 
-/// The highest fee, which no seller comes near: more is a typing error.
-pub const FEE_MAX: Won = match Won::new(100_000) {
-    Some(fee) => fee,
-    None => panic!("it is in range"),
-};
-
-/// How much something takes off a price. Percentages are rounded down to whole won.
+/// How much something takes off a price. Percentages are rounded down to whole minor
+/// units. `won` is what JSON has always called an amount off, in any currency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Discount {
@@ -41,7 +36,7 @@ mod openapi {
                 .maximum(Some(100))
                 .description(Some("Of the price."));
             ObjectBuilder::new()
-                .description(Some("One of `percent`, `won` (off the price) and `price` (instead)."))
+                .description(Some("One of `percent`, `won` (an amount off the price, in any currency) and `price` (instead)."))
                 .property("percent", percent)
                 .property("won", <Won as utoipa::PartialSchema>::schema())
                 .property("price", <Won as utoipa::PartialSchema>::schema())
@@ -66,11 +61,12 @@ impl Discount {
     }
 
     /// The field that is wrong, by its name in the API.
-    pub(crate) fn check(&self) -> Result<(), &'static str> {
+    pub(crate) fn check(&self, currency: Currency) -> Result<(), &'static str> {
+        let max = currency.per_payment_max();
         match *self {
             Discount::Percent(percent) if !(1..=100).contains(&percent) => Err("percent"),
-            Discount::Won(off) if off.is_zero() || Won::PER_PAYMENT_MAX < off => Err("won"),
-            Discount::Price(fixed) if Won::PER_PAYMENT_MAX < fixed => Err("price"),
+            Discount::Won(off) if off.is_zero() || max < off => Err("won"),
+            Discount::Price(fixed) if max < fixed => Err("price"),
             Discount::Percent(_) | Discount::Won(_) | Discount::Price(_) => Ok(()),
         }
     }
@@ -218,13 +214,14 @@ impl PriceOptions {
         asked: Vec<TicketTypeInput>,
         fees: Fees,
         prices: &BTreeMap<String, Won>,
+        currency: Currency,
     ) -> Result<PriceOptions, Refusal> {
         let invalid = |field: String| Refusal::InvalidPriceOptions { field };
         if TYPES_MAX < asked.len() {
             return Err(invalid("ticketTypes".to_owned()));
         }
         for (fee, name) in [(fees.booking, "bookingFee"), (fees.order, "orderFee")] {
-            if fee.is_some_and(|fee| fee.amount.is_zero() || FEE_MAX < fee.amount) {
+            if fee.is_some_and(|fee| fee.amount.is_zero() || currency.fee_max() < fee.amount) {
                 return Err(invalid(format!("{name}.amount")));
             }
         }
@@ -232,7 +229,7 @@ impl PriceOptions {
         let mut ticket_types: Vec<TicketType> = Vec::with_capacity(asked.len());
         for (at, ask) in asked.into_iter().enumerate() {
             let of = |name: &str| invalid(format!("ticketTypes[{at}].{name}"));
-            check_type(&ask, prices).map_err(of)?;
+            check_type(&ask, prices, currency).map_err(of)?;
             let is_known = |id: &u32| self.ticket_types.iter().any(|known| known.id == *id);
             let is_repeated = |id: &u32| ticket_types.iter().any(|other| other.id == *id);
             let id = match ask.id {
@@ -261,12 +258,16 @@ impl PriceOptions {
     }
 }
 
-fn check_type(ask: &TicketTypeInput, prices: &BTreeMap<String, Won>) -> Result<(), &'static str> {
+fn check_type(
+    ask: &TicketTypeInput,
+    prices: &BTreeMap<String, Won>,
+    currency: Currency,
+) -> Result<(), &'static str> {
     let is_known = |grade: &String| prices.contains_key(grade);
     if ask.grades.as_ref().is_some_and(|it| it.is_empty() || !it.iter().all(is_known)) {
         return Err("grades");
     }
-    ask.discount.check()?;
+    ask.discount.check(currency)?;
     if let Discount::Price(fixed) = ask.discount {
         let applies = |grade: &&String| ask.grades.as_ref().is_none_or(|it| it.contains(*grade));
         let lowest = prices.keys().filter(applies).filter_map(|grade| prices.get(grade)).min();

@@ -1,7 +1,7 @@
 //! Promotion codes: what they take off, for which seats, and when.
 
 use crate::booking::order::options::Discount;
-use crate::{PromotionId, Refusal, Timestamp, Won};
+use crate::{Currency, PromotionId, Refusal, Timestamp, Won};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -68,9 +68,9 @@ impl Promotion {
     }
 
     /// Whether an organiser may offer this. Names the wrong field.
-    pub fn check(&self, prices: &BTreeMap<String, Won>) -> Result<(), Refusal> {
+    pub fn check(&self, prices: &BTreeMap<String, Won>, currency: Currency) -> Result<(), Refusal> {
         let invalid = |field: &'static str| Err(Refusal::InvalidPromotion { field });
-        if let Err(field) = self.discount.check() {
+        if let Err(field) = self.discount.check(currency) {
             return invalid(field);
         }
         if matches!(self.discount, Discount::Price(_)) {
@@ -80,7 +80,7 @@ impl Promotion {
         if self.grades.as_ref().is_some_and(|it| it.is_empty() || !it.iter().all(is_known)) {
             return invalid("grades");
         }
-        if Won::PER_PAYMENT_MAX < self.amount_min {
+        if currency.per_payment_max() < self.amount_min {
             return invalid("amountMin");
         }
         if !(1..=USES_MAX).contains(&self.uses_max) {

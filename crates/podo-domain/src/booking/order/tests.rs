@@ -3,10 +3,12 @@
 use super::options::{Discount, Fee, FeeRefund, Fees, PriceOptions, TicketTypeInput, choose_types};
 use super::promotions::{Promotion, PromotionPer, clean_code};
 use super::{ChosenSeat, LineKind, LineSeat, Order, SeatPrice, lines, price, split};
-use crate::{PromotionId, Refusal, Timestamp, Won};
+use crate::{Currency, PromotionId, Refusal, Timestamp, Won};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use uuid::Uuid;
+
+const KRW: Currency = Currency::Krw;
 
 fn won(amount: i64) -> Won {
     Won::new(amount).unwrap()
@@ -30,7 +32,7 @@ fn ask(name: &str, discount: Discount) -> TicketTypeInput {
 }
 
 fn types(asked: Vec<TicketTypeInput>) -> PriceOptions {
-    PriceOptions::default().change(asked, Fees::default(), &prices()).unwrap()
+    PriceOptions::default().change(asked, Fees::default(), &prices(), KRW).unwrap()
 }
 
 fn promotion(discount: Discount, per: PromotionPer) -> Promotion {
@@ -69,7 +71,7 @@ fn sum_of_lines(order: &Order) -> i64 {
 
 #[test]
 fn an_order_without_options_costs_its_seats() {
-    let order = price(&[full("R", 100_000), full("VIP", 150_000)], None, &Fees::default());
+    let order = price(&[full("R", 100_000), full("VIP", 150_000)], None, &Fees::default(), KRW);
     assert_eq!(order.unwrap().total(), Some(won(250_000)));
 }
 
@@ -79,7 +81,7 @@ fn a_type_a_code_and_fees_add_up_line_by_line() {
     let child = options.ticket_type(1);
     let seats = [full("VIP", 150_000), ChosenSeat { ticket_type: child, ..full("R", 100_000) }];
     let code = promotion(Discount::Percent(10), PromotionPer::Order);
-    let order = price(&seats, Some(&code), &fees(2_000, 3_000)).unwrap();
+    let order = price(&seats, Some(&code), &fees(2_000, 3_000), KRW).unwrap();
     assert_eq!(order.total(), Some(won(150_000 + 70_000 - 22_000 + 4_000 + 3_000)));
     let shares: Vec<i64> = order.seats.iter().map(|seat| seat.code_off.get()).collect();
     assert_eq!(shares, [15_000, 7_000], "the code's discount is divided by price");
@@ -111,11 +113,11 @@ fn a_fixed_price_never_makes_a_seat_dearer() {
 #[test]
 fn a_free_order_has_no_fees() {
     let code = promotion(Discount::Percent(100), PromotionPer::Ticket);
-    let order = price(&[full("R", 100_000)], Some(&code), &fees(2_000, 3_000)).unwrap();
+    let order = price(&[full("R", 100_000)], Some(&code), &fees(2_000, 3_000), KRW).unwrap();
     assert_eq!(order.total(), Some(Won::ZERO));
     let code = Promotion { grades: grades(&["R"]), ..code };
     let seats = [full("R", 100_000), full("VIP", 150_000)];
-    let order = price(&seats, Some(&code), &fees(2_000, 3_000)).unwrap();
+    let order = price(&seats, Some(&code), &fees(2_000, 3_000), KRW).unwrap();
     assert_eq!(order.total(), Some(won(155_000)), "one ticket is free, and so is its booking fee");
 }
 
@@ -123,7 +125,7 @@ fn a_free_order_has_no_fees() {
 fn a_code_says_why_it_does_not_apply() {
     let seats = [full("R", 100_000)];
     let code = promotion(Discount::Won(won(5_000)), PromotionPer::Order);
-    let ask = |code: &Promotion| price(&seats, Some(code), &Fees::default());
+    let ask = |code: &Promotion| price(&seats, Some(code), &Fees::default(), KRW);
     let other = Promotion { grades: grades(&["VIP"]), ..code.clone() };
     assert_eq!(ask(&other), Err(Refusal::PromotionOtherGrade));
     let amount_min = won(100_001);
@@ -157,8 +159,9 @@ fn a_chosen_type_must_exist_fit_the_grade_and_keep_its_limit() {
 
 #[test]
 fn bad_options_are_refused_by_field() {
-    let change =
-        |asked: Vec<TicketTypeInput>, fees| PriceOptions::default().change(asked, fees, &prices());
+    let change = |asked: Vec<TicketTypeInput>, fees| {
+        PriceOptions::default().change(asked, fees, &prices(), KRW)
+    };
     let refused = |ask: TicketTypeInput| match change(vec![ask], Fees::default()) {
         Err(Refusal::InvalidPriceOptions { field }) => field,
         other => panic!("{other:?}"),
@@ -192,20 +195,20 @@ fn the_number_of_a_removed_type_is_not_used_again() {
     let before =
         types(vec![ask("adult", Discount::Percent(1)), ask("child", Discount::Percent(2))]);
     let kept = TicketTypeInput { id: Some(1), ..ask("adult", Discount::Percent(1)) };
-    let without = before.change(vec![kept.clone()], Fees::default(), &prices()).unwrap();
+    let without = before.change(vec![kept.clone()], Fees::default(), &prices(), KRW).unwrap();
     let asked = vec![kept, ask("senior", Discount::Percent(3))];
-    let after = without.change(asked, Fees::default(), &prices()).unwrap();
+    let after = without.change(asked, Fees::default(), &prices(), KRW).unwrap();
     assert_eq!(after.ticket_types.iter().map(|it| it.id).collect::<Vec<_>>(), [1, 3]);
 }
 
 #[test]
 fn a_bad_promotion_is_refused_by_field() {
     let base = || promotion(Discount::Percent(10), PromotionPer::Order);
-    let refused = |promotion: Promotion| match promotion.check(&prices()) {
+    let refused = |promotion: Promotion| match promotion.check(&prices(), KRW) {
         Err(Refusal::InvalidPromotion { field }) => field,
         other => panic!("{other:?}"),
     };
-    assert_eq!(base().check(&prices()), Ok(()));
+    assert_eq!(base().check(&prices(), KRW), Ok(()));
     assert_eq!(refused(Promotion { discount: Discount::Percent(101), ..base() }), "percent");
     assert_eq!(refused(Promotion { discount: Discount::Price(won(1)), ..base() }), "price");
     assert_eq!(refused(Promotion { grades: grades(&["S"]), ..base() }), "grades");
@@ -266,7 +269,7 @@ proptest! {
         let chosen: Vec<ChosenSeat<'_>> = seats.iter().zip(&types).map(|((list, _), it)| {
             ChosenSeat { grade: "VIP", list: won(*list), ticket_type: it.as_ref() }
         }).collect();
-        let order = price(&chosen, code.as_ref(), &fees(booking, order_fee)).unwrap();
+        let order = price(&chosen, code.as_ref(), &fees(booking, order_fee), KRW).unwrap();
         for seat in &order.seats {
             prop_assert!(seat.type_off.get() + seat.code_off.get() <= seat.list.get());
             prop_assert_eq!(seat.ticket().is_zero() && !seat.fee.is_zero(), false);

@@ -4,12 +4,13 @@ use crate::bootstrap;
 use crate::config::Config;
 use anyhow::{Result, anyhow};
 use clap::Args;
-use podo_app::payments::reports::reconcile_day;
+use podo_app::payments::reports::{CurrencySum, reconcile_day};
+use podo_domain::Money;
 use std::process::ExitCode;
 
 #[derive(Args)]
 pub(crate) struct Reconcile {
-    /// The day in Seoul, YYYY-MM-DD.
+    /// The day in the time zone of the settings, YYYY-MM-DD.
     #[arg(long, value_name = "DAY")]
     day: String,
     /// Print the report as JSON.
@@ -25,19 +26,17 @@ pub(crate) async fn run(command: Reconcile, config: Config) -> Result<ExitCode> 
     if command.json {
         println!("{}", serde_json::to_string_pretty(&report)?);
     } else {
-        println!(
-            "{}: {} payments, {} won charged, {} won refunded, {} tickets",
-            report.day,
-            report.payments,
-            report.captured.get(),
-            report.refunded.get(),
-            report.tickets
-        );
+        println!("{}: {} payments, {} tickets", report.day, report.payments, report.tickets);
+        for CurrencySum { currency, captured, refunded, .. } in &report.sums {
+            let of = |amount| Money::new(amount, *currency);
+            println!("{} charged, {} refunded", of(*captured), of(*refunded));
+        }
         for it in &report.differences {
             println!(
-                "{} {:<8} {:<9} ours {:>12} theirs {:>12}",
+                "{} {:<8} {} {:<9} ours {:>12} theirs {:>12}",
                 it.payment_id,
                 it.gateway,
+                it.currency.as_str(),
                 format!("{:?}", it.kind),
                 it.ours,
                 it.theirs

@@ -47,16 +47,23 @@ pub(super) async fn examine(config: &Config) -> Vec<(&'static str, Verdict)> {
 /// What the keys alone show.
 fn judge_keys(config: &Config, gateway: &str) -> Verdict {
     let settings = config.gateways();
-    let is_test = |key: &str| key.starts_with("test_");
+    // Stripe writes `pk_test_…` and restricted keys as `rk_test_…`.
+    let is_test = |key: &str| key.starts_with("test_") || key.get(2..8) == Some("_test_");
     let is_for_tests = match gateway {
         "toss" => settings.toss.is_some_and(|it| is_test(&it.client_key)),
         "portone" => settings.portone.is_some_and(|it| it.is_test),
         "inicis" => settings.inicis.is_some_and(|it| it.mid == "INIpayTest"),
         "kcp" => settings.kcp.is_some_and(|it| it.site_cd.starts_with('T')),
+        "stripe" => settings.stripe.is_some_and(|it| is_test(&it.publishable_key)),
         _ => false,
     };
-    let toss = config.gateways().toss;
-    if gateway == "toss" && toss.is_some_and(|it| is_test(&it.secret_key) != is_for_tests) {
+    let (toss, stripe) = (config.gateways().toss, config.gateways().stripe);
+    let secret_key = match gateway {
+        "toss" => toss.map(|it| it.secret_key),
+        "stripe" => stripe.map(|it| it.secret_key),
+        _ => None,
+    };
+    if secret_key.is_some_and(|key| is_test(&key) != is_for_tests) {
         return Verdict::Bad(MIXED_KEYS.to_owned());
     }
     super::advise(is_for_tests, TEST_KEYS)
@@ -70,6 +77,7 @@ async fn query(gateway: &dyn Gateway, rng: &dyn Rng) -> Verdict {
         method: PaymentMethod::Card,
         payment_key: None,
         amount: Won::ZERO,
+        currency: gateway.currencies().first().copied().unwrap_or_default(),
     };
     match gateway.booked(&ask, now).await {
         Some(_) => Verdict::Good,

@@ -208,7 +208,8 @@ pub(crate) async fn put_on(context: &AppContext) -> Result<()> {
 
 async fn create(context: &AppContext, organiser: UserId, concert: &Concert) -> Result<EventId> {
     let [name, address, city] = concert.venue;
-    let venue = NewVenue { name: line(name)?, address: line(address)?, city: line(city)? };
+    let venue =
+        NewVenue { name: line(name)?, address: line(address)?, city: line(city)?, time_zone: None };
     let venue = create_venue(context, organiser, venue).await?;
     let template = hall_of(concert);
     let (hall, _): (HallId, u32) =
@@ -268,7 +269,7 @@ fn every_concert_can_be_put_on_at_any_time_of_day() {
                 let made = schedule(concert, date, now);
                 made.times.check().unwrap();
                 let plan = hall_of(concert).plan().unwrap();
-                podo_domain::catalog::price_seats(&plan, &made.prices).unwrap();
+                podo_domain::catalog::price_seats(&plan, &made.prices, Default::default()).unwrap();
             }
             assert!(MinimumAge::try_from(concert.minimum_age).is_ok(), "{}", concert.title);
         }

@@ -54,6 +54,7 @@ pub(super) const WORDS: &[(&str, &str)] = &[
         "入场暂停片刻。您的序号会保留，请留在本页等待。",
     ),
     ("Pay", "去付款"),
+    ("Pay by", "付款期限"),
     ("Phone", "电话号码"),
     ("Please log in first", "请先登录"),
     ("Privacy policy", "隐私政策"),
@@ -101,6 +102,7 @@ pub(super) const WORDS: &[(&str, &str)] = &[
     ("Verifying your identity needs JavaScript.", "实名验证需要启用 JavaScript。"),
     ("Version", "版本"),
     ("Waiting for the sale to open.", "正在等待开售。"),
+    ("Waiting for your transfer", "正在等待您的转账"),
     ("Waiting room", "等候室"),
     (
         "We sent an email. Within 30 minutes, paste the link from it and choose a new password.",

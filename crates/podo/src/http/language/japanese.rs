@@ -57,6 +57,7 @@ pub(super) const WORDS: &[(&str, &str)] = &[
         "入場を一時停止しています。順番はそのままですので、この画面でお待ちください。",
     ),
     ("Pay", "支払う"),
+    ("Pay by", "振込期限"),
     ("Phone", "電話番号"),
     ("Please log in first", "ログインが必要です"),
     ("Privacy policy", "プライバシーポリシー"),
@@ -107,6 +108,7 @@ pub(super) const WORDS: &[(&str, &str)] = &[
     ("Verifying your identity needs JavaScript.", "本人確認にはJavaScriptが必要です。"),
     ("Version", "バージョン"),
     ("Waiting for the sale to open.", "発売開始を待っています。"),
+    ("Waiting for your transfer", "お振り込みを待っています"),
     ("Waiting room", "待機室"),
     (
         "We sent an email. Within 30 minutes, paste the link from it and choose a new password.",

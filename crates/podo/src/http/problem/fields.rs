@@ -25,6 +25,10 @@ pub(crate) fn wrong_field(refusal: &Refusal) -> Option<(&str, Value)> {
         Refusal::TicketTypeLimit { field, max } => (field, json!({ "max": max })),
         Refusal::PromotionNotBegun { starts_at } => ("code", json!({ "startsAt": starts_at })),
         Refusal::PromotionMinimum { amount } => ("code", json!({ "amountMin": amount })),
+        Refusal::CurrencyUnavailable { field } | Refusal::WalletCurrency { field } => {
+            (field, json!({}))
+        }
+        Refusal::CurrencyFixed => ("currency", json!({})),
         Refusal::AllocationExists => ("name", json!({})),
         Refusal::PromotionWrong
         | Refusal::PromotionExists
@@ -80,6 +84,10 @@ pub(crate) fn field_sentence(problem: &str, language: Language) -> String {
         "not_a_hash" => (
             "SHA-256 해시(16진수 64자)가 아니에요.".into(),
             "is not a SHA-256 in 64 hex digits".into(),
+        ),
+        "not_an_account" => (
+            "계좌번호가 아니에요. 숫자 8~16자리로 적어 주세요.".into(),
+            "is not an account number: write 8 to 16 digits".into(),
         ),
         "not_a_phone" => ("전화번호가 아니에요.".into(), "is not a phone number".into()),
         "not_a_time" => {

@@ -3,6 +3,21 @@
 /// Code, Korean, English; sorted by code.
 pub(crate) const ORDERS: &[(&str, &str, &str)] = &[
     (
+        "CURRENCY_FIXED",
+        "판매를 시작했거나 판매한 적이 있는 공연은 통화를 바꿀 수 없어요.",
+        "The currency can't change, because a date of the event has been on sale.",
+    ),
+    (
+        "CURRENCY_UNAVAILABLE",
+        "이 통화로 결제받을 수 있는 결제사가 설정되어 있지 않아요.",
+        "No payment gateway of this server charges that currency in this way.",
+    ),
+    (
+        "DEPOSIT_TOO_LATE",
+        "공연이 가까워 무통장입금을 할 수 없어요. 다른 결제 수단을 골라 주세요.",
+        "The show is too close to wait for a deposit. Please choose another payment method.",
+    ),
+    (
         "INVALID_PRICE_CHANGE",
         "가격 변경은 지금이나 앞으로의 시각부터, 한 시각에 한 번만, 회차마다 50번까지 정할 수 있어요.",
         "A price change starts now or later, at a time of its own, and a date has at most 50.",
@@ -78,5 +93,10 @@ pub(crate) const ORDERS: &[(&str, &str, &str)] = &[
         "TICKET_TYPE_UNKNOWN",
         "이 회차에 없는 권종이에요.",
         "This date doesn't have that ticket type.",
+    ),
+    (
+        "WALLET_CURRENCY",
+        "지갑과 통화가 달라서 지갑을 쓸 수 없어요.",
+        "The wallet holds another currency, so it can't be used here.",
     ),
 ];

@@ -75,6 +75,8 @@ pub(super) fn refusal_status(refusal: &Refusal) -> StatusCode {
         | Refusal::PaymentKeyMissing
         | Refusal::UnknownGateway
         | Refusal::MethodUnavailable
+        | Refusal::CurrencyUnavailable { .. }
+        | Refusal::WalletCurrency { .. }
         | Refusal::WalletLimit
         | Refusal::IdentityUnproven
         | Refusal::InvalidPolicy { .. }
@@ -140,6 +142,8 @@ pub(super) fn refusal_status(refusal: &Refusal) -> StatusCode {
         | Refusal::NothingToRefund
         | Refusal::NothingToPay
         | Refusal::MethodNotOffered
+        | Refusal::CurrencyFixed
+        | Refusal::DepositTooLate
         | Refusal::PromotionExists
         | Refusal::PromotionNotBegun { .. }
         | Refusal::PromotionOver

@@ -57,11 +57,14 @@ pub(crate) struct Made<T> {
 }
 
 #[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct VenueBody {
     name: Line<200>,
     address: Line<300>,
     city: Line<100>,
+    /// The IANA name of the time zone, such as `Europe/Berlin`; that of the settings by default.
+    #[serde(default)]
+    time_zone: Option<Line<64>>,
 }
 
 /// Creates a venue.
@@ -74,8 +77,8 @@ pub(crate) async fn create_venue(
     Audited { actor, .. }: Audited<ManageVenues>,
     body: Body<VenueBody>,
 ) -> ApiResult<(StatusCode, Json<Made<VenueId>>)> {
-    let VenueBody { name, address, city } = body.value;
-    let asked = NewVenue { name, address, city };
+    let VenueBody { name, address, city, time_zone } = body.value;
+    let asked = NewVenue { name, address, city, time_zone };
     let id = catalog::create_venue(&app.context, actor, asked).await?;
     Ok((StatusCode::CREATED, Json(Made { id })))
 }

@@ -77,6 +77,9 @@ async fn page(
     refused: Option<Error>,
 ) -> podo_app::Result<Response> {
     let draw = draws::show_draw(&app.context, phase).await?;
+    let (store, now) = (&*app.context.store, app.context.now());
+    let date = app.context.catalog.schedules.get(store, phase.schedule(), now).await?;
+    let zone = date.time_zone.as_str();
     let mine = match draws::my_application(&app.context, user, phase).await {
         Ok(mine) => Some(mine),
         Err(Error::Refused(Refusal::NotFound)) => None,
@@ -90,22 +93,21 @@ async fn page(
     let window = format!(
         "<p>{} {} – {}</p>",
         language.say("응모 기간", "Applications"),
-        day(draw.apply_from),
-        day(draw.apply_until)
+        day(draw.apply_from, zone),
+        day(draw.apply_until, zone)
     );
-    let now = app.context.now();
     let is_open = draw.apply_from <= now && now < draw.apply_until;
     let form = if is_open { form(language, &draw, mine.as_ref()) } else { String::new() };
     let body = format!(
         "<section class=\"card pad stack\"><h1>{title}</h1>{window}{problem}{}{form}{}</section>",
-        mine.as_ref().map_or(String::new(), |mine| state(language, mine)),
+        mine.as_ref().map_or(String::new(), |mine| state(language, zone, mine)),
         proof(language, &draw)
     );
     Ok(Html::new(language, title).body(&body).into_response())
 }
 
 /// What became of the application, with the way to the checkout.
-fn state(language: Language, mine: &DrawApplicationView) -> String {
+fn state(language: Language, zone: &str, mine: &DrawApplicationView) -> String {
     let words = match mine.state {
         ApplicationState::Applied => language.say("응모했어요", "You applied"),
         ApplicationState::Withdrawn => language.say("응모를 취소했어요", "You withdrew"),
@@ -123,7 +125,7 @@ fn state(language: Language, mine: &DrawApplicationView) -> String {
         (Some(offer), ApplicationState::Offered) => format!(
             "<p>{} {}</p>",
             link(&format!("/#/checkout/{}", offer.id), language.say("결제하기", "Pay")),
-            day(offer.hold_expires_at)
+            day(offer.hold_expires_at, zone)
         ),
         _ => String::new(),
     };

@@ -5,8 +5,9 @@ use crate::http::language::Language;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use podo_app::catalog::images::ImageView;
-use podo_domain::{Timestamp, Won};
-use std::time::Duration;
+use podo_app::messaging::templates::words;
+use podo_domain::messaging::messages;
+use podo_domain::{Currency, Money, Timestamp, Won};
 
 /// The fans' page, whose empty main element is filled here.
 const SHELL: &str = "fan/index.html";
@@ -167,24 +168,15 @@ pub(crate) fn link(address: &str, words: &str) -> String {
     format!("<a class=\"btn\" href=\"{}\">{}</a>", escape(address), escape(words))
 }
 
-/// `2026-12-16 17:02 KST`.
-pub(crate) fn day(moment: Timestamp) -> String {
-    let in_seoul = moment.plus(Duration::from_secs(9 * 3_600)).to_string();
-    let text = in_seoul.get(..16).unwrap_or(&in_seoul).replace('T', " ");
-    format!("{text} KST")
+/// `2026-12-16 17:02 KST`, where the venue is.
+pub(crate) fn day(moment: Timestamp, zone: &str) -> String {
+    words::stamp(moment, zone)
 }
 
-/// `150,000원`.
-pub(crate) fn money(amount: Won) -> String {
-    let digits = amount.get().to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    format!("{text}원")
+/// `150,000원` or `₩150,000`, `€45.50`.
+pub(crate) fn money(amount: Won, currency: Currency, language: Language) -> String {
+    let language = language.choose(messages::Language::Ko, messages::Language::En);
+    words::money(Money::new(amount, currency), language)
 }
 
 #[cfg(test)]
@@ -201,9 +193,12 @@ mod tests {
 
     #[test]
     fn money_and_days_are_written_as_people_read_them() {
-        let won = |amount| money(Won::new(amount).unwrap());
-        assert_eq!((won(0), won(99_000)), ("0원".to_owned(), "99,000원".to_owned()));
-        assert_eq!(won(1_234_567), "1,234,567원");
-        assert_eq!(day(Timestamp::from_ms(0)), "1970-01-01 09:00 KST");
+        let say = |amount, currency| money(Won::new(amount).unwrap(), currency, Language::Korean);
+        assert_eq!(say(1_234_567, Currency::Krw), "1,234,567원");
+        assert_eq!(say(9_950, Currency::Eur), "€99.50");
+        let english = money(Won::new(99_000).unwrap(), Currency::Krw, Language::English);
+        assert_eq!(english, "₩99,000");
+        assert_eq!(day(Timestamp::from_ms(0), "Asia/Seoul"), "1970-01-01 09:00 KST");
+        assert_eq!(day(Timestamp::from_ms(0), "Europe/Berlin"), "1970-01-01 01:00 CET");
     }
 }

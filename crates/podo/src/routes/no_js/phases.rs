@@ -21,15 +21,15 @@ use podo_domain::{PhaseId, Refusal, UserId};
 use serde::Deserialize;
 
 /// The phases of a date; nothing if it has none.
-pub(crate) fn lines(language: Language, phases: &[PhaseView]) -> String {
+pub(crate) fn lines(language: Language, zone: &str, phases: &[PhaseView]) -> String {
     if phases.is_empty() {
         return String::new();
     }
-    let items: String = phases.iter().map(|phase| line(language, phase)).collect();
+    let items: String = phases.iter().map(|phase| line(language, zone, phase)).collect();
     format!("<h3>{}</h3><ul>{items}</ul>", language.say("판매 단계", "Sale phases"))
 }
 
-fn line(language: Language, phase: &PhaseView) -> String {
+fn line(language: Language, zone: &str, phase: &PhaseView) -> String {
     let verify = match phase.audience {
         PhaseAudience::Everybody => String::new(),
         PhaseAudience::Drawn => link(
@@ -44,8 +44,8 @@ fn line(language: Language, phase: &PhaseView) -> String {
     format!(
         "<li>{} · {} – {} · {} {verify}</li>",
         escape(language.choose(&phase.name, &phase.name_en)),
-        day(phase.starts_at),
-        day(phase.ends_at),
+        day(phase.starts_at, zone),
+        day(phase.ends_at, zone),
         audience(language, phase.audience)
     )
 }

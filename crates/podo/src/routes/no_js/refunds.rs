@@ -2,13 +2,18 @@
 
 use crate::http::language::Language;
 use crate::routes::no_js::html::money;
-use podo_domain::Won;
 use podo_domain::payments::refund_policy::{
     Grace, GraceUnit, LastMoment, RefundPeriod, RefundPolicy,
 };
+use podo_domain::{Currency, Won};
 
 /// List items, from the earliest to the latest.
-pub(crate) fn lines(language: Language, policy: &RefundPolicy, periods: &[RefundPeriod]) -> String {
+pub(crate) fn lines(
+    language: Language,
+    currency: Currency,
+    policy: &RefundPolicy,
+    periods: &[RefundPeriod],
+) -> String {
     let mut lines: Vec<String> = Vec::new();
     lines.extend(policy.grace.map(|grace| grace_words(language, grace)));
     if periods.is_empty() {
@@ -18,7 +23,7 @@ pub(crate) fn lines(language: Language, policy: &RefundPolicy, periods: &[Refund
         );
         lines.push(free.to_owned());
     } else {
-        lines.extend(periods.iter().map(|period| period_words(language, period)));
+        lines.extend(periods.iter().map(|period| period_words(language, currency, period)));
     }
     lines.extend(policy.last_moment.map(|last| last_words(language, last)));
     let is_until_the_show = policy.steps.last().is_none_or(|last| last.days_before == 0);
@@ -28,7 +33,7 @@ pub(crate) fn lines(language: Language, policy: &RefundPolicy, periods: &[Refund
     lines.iter().map(|line| format!("<li>{line}</li>")).collect()
 }
 
-fn period_words(language: Language, period: &RefundPeriod) -> String {
+fn period_words(language: Language, currency: Currency, period: &RefundPeriod) -> String {
     let until = &period.until;
     let Some(from) = &period.from else {
         return match language {
@@ -39,7 +44,7 @@ fn period_words(language: Language, period: &RefundPeriod) -> String {
         };
     };
     let dates = if from == until { from.clone() } else { format!("{from} – {until}") };
-    let fee = fee_words(language, period.fee_percent, period.fee_amount);
+    let fee = fee_words(language, currency, period.fee_percent, period.fee_amount);
     match language {
         Language::Korean => format!("{dates} 취소 수수료 {fee}"),
         Language::English => format!("{dates}: a fee of {fee}"),
@@ -48,9 +53,9 @@ fn period_words(language: Language, period: &RefundPeriod) -> String {
     }
 }
 
-fn fee_words(language: Language, percent: u32, amount: Option<Won>) -> String {
+fn fee_words(language: Language, currency: Currency, percent: u32, amount: Option<Won>) -> String {
     let Some(amount) = amount else { return format!("{percent}%") };
-    let amount = money(amount);
+    let amount = money(amount, currency, language);
     match language {
         Language::Korean => format!("한 장에 {amount} (티켓 금액의 {percent}%까지)"),
         Language::English => format!("{amount} a ticket ({percent}% of its price at most)"),
@@ -149,7 +154,8 @@ mod tests {
     fn written(language: Language, policy: &RefundPolicy) -> Vec<String> {
         let now: Timestamp = "2026-02-01T00:00:00Z".parse().unwrap();
         let show: Timestamp = "2026-03-31T10:00:00Z".parse().unwrap();
-        let items = lines(language, policy, &policy.periods(show, now, "Asia/Seoul"));
+        let items =
+            lines(language, Currency::Krw, policy, &policy.periods(show, now, "Asia/Seoul"));
         let items = items.split("</li>").map(|item| item.trim_start_matches("<li>").to_owned());
         items.filter(|item| !item.is_empty()).collect()
     }
@@ -191,7 +197,7 @@ mod tests {
                 "Free cancellation within 24 hours of booking, up to 3 days before the show. \
                  Booking fees are refunded too.",
                 "Until 2026-03-21: canceling is free",
-                "2026-03-22 – 2026-03-30: a fee of 4,000원 a ticket (10% of its price at most)",
+                "2026-03-22 – 2026-03-30: a fee of ₩4,000 a ticket (10% of its price at most)",
                 "2026-03-31: a fee of 90%",
                 "Cancellation ends at 17:00 on the day before the show.",
             ]

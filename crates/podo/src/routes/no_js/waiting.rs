@@ -31,7 +31,13 @@ pub(crate) async fn show(
         return to_form(language, &format!("/queue/{schedule}"));
     };
     let shown = match look(&app, visitor.caller, schedule).await {
-        Ok(view) => page(language, schedule, view),
+        Ok(view) => {
+            let (store, now) = (&*app.context.store, app.context.now());
+            match app.context.catalog.schedules.get(store, schedule, now).await {
+                Ok(date) => page(language, schedule, &date.time_zone, view),
+                Err(error) => trouble(language, error),
+            }
+        }
         Err(Error::Refused(Refusal::NotInQueue | Refusal::EntryExpired)) => {
             door(&app, language, schedule).await
         }
@@ -82,12 +88,12 @@ async fn door(app: &App, language: Language, schedule: ScheduleId) -> Response {
         "<form class=\"card pad stack\" method=\"post\" action=\"/queue/{schedule}\"><h1>{title}</h1>\
          <p>{} · {}</p><p>{words}</p><button class=\"btn primary\">{enter}</button></form>",
         escape(&detail.event_title),
-        day(detail.starts_at)
+        day(detail.starts_at, &detail.time_zone)
     );
     Html::new(language, title).body(&body).into_response()
 }
 
-fn page(language: Language, schedule: ScheduleId, mut view: QueueView) -> Response {
+fn page(language: Language, schedule: ScheduleId, zone: &str, mut view: QueueView) -> Response {
     localise(&mut view, || language);
     let view = &view;
     let title = language.say("대기실", "Waiting room");
@@ -100,7 +106,7 @@ fn page(language: Language, schedule: ScheduleId, mut view: QueueView) -> Respon
     let body = format!(
         "<section class=\"card pad stack\"><h1>{title}</h1>{full}<p class=\"big\">{}</p>\
          <p>{message}</p><p class=\"quiet\">{kept}</p></section>",
-        words(language, schedule, view)
+        words(language, schedule, zone, view)
     );
     let is_waiting = matches!(view.state, QueueState::Lobby | QueueState::Waiting);
     let page = Html::new(language, title).body(&body);
@@ -123,10 +129,10 @@ fn full(language: Language, schedule: ScheduleId) -> String {
     format!("<h2>{title}</h2><p>{words}</p><p>{join}</p>")
 }
 
-fn words(language: Language, schedule: ScheduleId, view: &QueueView) -> String {
+fn words(language: Language, schedule: ScheduleId, zone: &str, view: &QueueView) -> String {
     match view.state {
         QueueState::Lobby => {
-            let opens = view.opens_at.map(day).unwrap_or_default();
+            let opens = view.opens_at.map(|at| day(at, zone)).unwrap_or_default();
             let words =
                 language.say("예매 시작을 기다리고 있어요.", "Waiting for the sale to open.");
             format!("{words} {opens}")

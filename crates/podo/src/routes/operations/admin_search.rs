@@ -110,6 +110,7 @@ const RESERVATION_COLUMNS: &[&str] = &[
     "ticketTypes",
     "promotionCode",
     "fees",
+    "currency",
 ];
 
 /// All reservations, newest first by default; `format=csv` returns a file of all of them. A page examines at
@@ -235,6 +236,7 @@ const PAYMENT_COLUMNS: &[&str] = &[
     "eventTitle",
     "startsAt",
     "createdAt",
+    "currency",
 ];
 
 /// All payments, newest first by default; `format=csv` returns a file of all of them.
@@ -305,7 +307,8 @@ impl PeopleParams {
     }
 }
 
-const PERSON_COLUMNS: &[&str] = &["id", "email", "name", "role", "status", "balance", "createdAt"];
+const PERSON_COLUMNS: &[&str] =
+    &["id", "email", "name", "role", "status", "balance", "createdAt", "currency"];
 
 /// All accounts, newest first by default; `format=csv` returns a file of all of them.
 #[utoipa::path(get, path = "/api/admin/users", tag = "admin",

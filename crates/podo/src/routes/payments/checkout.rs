@@ -11,6 +11,7 @@ use axum::response::Response;
 use podo_app::operations::idempotency::{CANCEL, CONFIRM, PAY_FROM_WALLET, REQUEST};
 use podo_app::operations::port::idempotency::Idempotent;
 use podo_app::payments;
+use podo_app::payments::port::deposits::AwaitingDeposit;
 use podo_app::payments::port::payments::{Canceled, Confirmed, PaymentReady, PaymentView};
 use podo_app::payments::{
     CancellationRequest, ConfirmOutcome, ConfirmationRequest, PaymentRequest, WalletPaymentRequest,
@@ -18,7 +19,7 @@ use podo_app::payments::{
 use podo_domain::catalog::text::Line;
 use podo_domain::payments::refunds::RefundTo;
 use podo_domain::payments::{PaymentMethod, PaymentStatus};
-use podo_domain::{PaymentId, ReservationId, SeatId, Won};
+use podo_domain::{Currency, PaymentId, ReservationId, SeatId, Won};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
@@ -29,6 +30,8 @@ pub(crate) struct GatewayNames {
     gateways: Vec<&'static str>,
     /// By gateway, the methods that it takes.
     methods: BTreeMap<&'static str, &'static [PaymentMethod]>,
+    /// By gateway, the currencies that it charges.
+    currencies: BTreeMap<&'static str, &'static [Currency]>,
 }
 
 /// The gateways, and what each takes. An event offers only some of it.
@@ -38,7 +41,8 @@ pub(crate) async fn gateways(State(app): State<App>) -> Json<GatewayNames> {
     let all = &app.context.payments.gateways;
     let gateways = all.iter().map(|gateway| gateway.name()).collect();
     let methods = all.iter().map(|gateway| (gateway.name(), gateway.methods())).collect();
-    Json(GatewayNames { gateways, methods })
+    let currencies = all.iter().map(|gateway| (gateway.name(), gateway.currencies())).collect();
+    Json(GatewayNames { gateways, methods, currencies })
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -129,11 +133,20 @@ pub(crate) struct StillUnknown {
     poll_after_ms: u32,
 }
 
-/// Confirms the payment. A retry with the same key has no further effect.
+/// A payment that isn't made yet: its outcome is unknown, or a deposit is awaited.
+#[derive(Serialize, ToSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "only describes the two answers in the OpenAPI document")]
+enum NotPaidYet {
+    StillUnknown(StillUnknown),
+    AwaitingDeposit(AwaitingDeposit),
+}
+
+/// Confirms the payment. For a virtual account this issues it. A retry with the same key has no further effect.
 #[utoipa::path(post, path = "/api/payment/confirm", operation_id = "confirm_payment", tag = "payment",
     security(("accessToken" = [])), request_body = ConfirmPaymentBody,
     params(("Idempotency-Key" = String, Header)),
-    responses((status = 200, body = Confirmed), (status = 202, body = StillUnknown),
+    responses((status = 200, body = Confirmed), (status = 202, body = NotPaidYet),
               (status = 400, body = Problem), (status = 401, body = Problem),
               (status = 402, body = Problem), (status = 404, body = Problem),
               (status = 409, body = Problem), (status = 422, body = Problem)))]
@@ -153,6 +166,7 @@ pub(crate) async fn confirm(
     match payments::confirm_payment(&app.context, asked).await? {
         Idempotent::Replay(stored) => replay(stored),
         Idempotent::Fresh(ConfirmOutcome::Paid(confirmed)) => json(200, &confirmed),
+        Idempotent::Fresh(ConfirmOutcome::Awaiting(awaiting)) => json(202, &awaiting),
         Idempotent::Fresh(ConfirmOutcome::Unknown(payment_id)) => {
             let status = PaymentStatus::Unknown;
             json(202, &StillUnknown { payment_id, status, poll_after_ms: 2_000 })

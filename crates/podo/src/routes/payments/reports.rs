@@ -32,7 +32,7 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct DayParams {
-    /// A day in Seoul, `YYYY-MM-DD`.
+    /// A day in the time zone of the settings, `YYYY-MM-DD`.
     day: String,
 }
 
@@ -98,7 +98,7 @@ pub(crate) async fn settlement_file(
 fn settlement_text(found: &Settlement) -> String {
     let mut text = format!(
         "{BYTE_ORDER_MARK}method,gateway,orders,tickets,gross,discounts,fees,unmatched,charged,\
-         refunded,due,retained,gateway_fees,net\r\n"
+         refunded,due,retained,gateway_fees,net,currency\r\n"
     );
     for SettlementLine { row, gateway_fees, net } in found.lines.iter().chain([&found.total]) {
         let method = if row.method.is_empty() { "TOTAL" } else { &row.method };
@@ -107,7 +107,7 @@ fn settlement_text(found: &Settlement) -> String {
         let _ = write!(text, "{method},{gateway},{orders},{tickets},{gross},{discounts},{fees},");
         let SettlementRow { charged, refunded, due, retained, .. } = row;
         let _ = write!(text, "{unmatched},{charged},{refunded},{due},{retained},");
-        let _ = write!(text, "{gateway_fees},{net}\r\n");
+        let _ = write!(text, "{gateway_fees},{net},{}\r\n", found.currency.as_str());
     }
     text
 }

@@ -22,7 +22,7 @@ use podo_app::payments::wallet::{ChargeOutcome, ChargeRequest};
 use podo_app::store::Page;
 use podo_domain::catalog::text::Line;
 use podo_domain::payments::{PaymentMethod, PaymentStatus};
-use podo_domain::{PaymentId, UserId, Won};
+use podo_domain::{Currency, PaymentId, UserId, Won};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
@@ -41,13 +41,16 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Balance {
     balance: Won,
+    /// The server's own.
+    currency: Currency,
 }
 
 /// The wallet's balance.
 #[utoipa::path(get, path = "/api/wallet", tag = "wallet", security(("accessToken" = [])),
     responses((status = 200, body = Balance), (status = 401, body = Problem)))]
 pub(crate) async fn balance(State(app): State<App>, Fan(caller): Fan) -> ApiResult<Json<Balance>> {
-    Ok(Json(Balance { balance: wallet::balance(&app.context, caller.user).await? }))
+    let balance = wallet::balance(&app.context, caller.user).await?;
+    Ok(Json(Balance { balance, currency: app.context.rules.currency }))
 }
 
 #[derive(Deserialize, IntoParams)]
@@ -104,7 +107,8 @@ pub(crate) async fn charge(
         }
         (None, Some(_)) => once(wallet::charge(&app.context, key, caller.user, amount).await?),
         (None, None) => {
-            let gateway = app.context.gateway_for(PaymentMethod::Card, None)?.name();
+            let home = app.context.rules.currency;
+            let gateway = app.context.gateway_for(PaymentMethod::Card, home, None)?.name();
             let asked = ChargeRequest { key, fan: caller.user, amount, gateway, device };
             once(wallet::request_charge(&app.context, asked).await?)
         }

@@ -156,6 +156,11 @@ async fn a_card_says_what_is_left_and_what_opens_next() {
     let world = World::start().await;
     let open = world.show(Plan::default()).await;
     let ahead = world.show(Plan { opens_in: DAY, ..Plan::default() }).await;
+    let reminded = world.fan().await.api;
+    let reminder = format!("/api/schedules/{}/reminder", ahead.schedule);
+    reminded.put(&reminder, &json!({})).await.expect(204);
+    let follower = world.fan().await.api;
+    follower.put(&format!("/api/events/{}/follow", ahead.event), &json!({})).await.expect(200);
     let cards = async || {
         let answer = world.stranger.get("/api/events/cards").await.expect(200);
         let card = |show: &crate::support::world::Show| {
@@ -167,6 +172,8 @@ async fn a_card_says_what_is_left_and_what_opens_next() {
     let (now, later) = cards().await;
     assert_eq!((&now["state"], &later["state"]), (&json!("ON_SALE"), &json!("UPCOMING")));
     assert_eq!(now["seats"], now["seatsLeft"]);
+    // Both shows are of the artist who is followed.
+    assert_eq!((&now["interested"], &later["interested"]), (&json!(1), &json!(2)));
     let cheapest = |show: &Value| show["priceFrom"].as_u64().unwrap();
     assert_eq!(cheapest(&now), cheapest(&later));
     assert!(now["openings"].as_array().unwrap().is_empty());

@@ -175,6 +175,7 @@ async fn a_gateways_page_may_run_the_scripts_of_that_gateway_and_no_other_page_a
         ("/pay/gateway/identity", Some("portone.io")),
         ("/pay/gateway/inicis", Some("inicis.com")),
         ("/pay/gateway/kcp", Some("kcp.co.kr")),
+        ("/pay/gateway/stripe", Some("js.stripe.com")),
     ] {
         let answer = page(&world, address, "").await;
         assert_eq!(answer.status, 200, "{address}");

@@ -24,7 +24,7 @@ use std::path::Path;
 use std::time::Duration;
 
 /// Routes without a login. Any other route without security is a mistake.
-const PUBLIC: [&str; 35] = [
+const PUBLIC: [&str; 36] = [
     "GET /api/auth/options",
     "GET /api/auth/pages",
     "GET /api/auth/pages/{kind}",
@@ -56,6 +56,7 @@ const PUBLIC: [&str; 35] = [
     "POST /api/auth/signup/confirm",
     "POST /api/payment/return/{gateway}",
     "POST /api/payment/sandbox/{id}",
+    "POST /api/payment/sandbox/{id}/deposit",
     "POST /api/payment/webhooks/{gateway}",
     "POST /api/tickets/claim",
     "POST /api/tickets/claim/signup",

@@ -2,7 +2,10 @@
 //! records agree afterwards.
 
 #[path = "gateways/bank.rs"]
-mod bank;
+pub(crate) mod bank;
+
+#[path = "gateways/deposits.rs"]
+mod deposits;
 
 #[path = "gateways/doctor.rs"]
 mod doctor;
@@ -42,7 +45,7 @@ fn end_of(gateway: Gateway, fault: Fault) -> &'static str {
         // Inicis cannot be queried about a charge whose response was lost, so it is voided.
         Fault::AnswersLate | Fault::Drops | Fault::Fails | Fault::Garbage => match gateway {
             Gateway::Inicis => "FAILED",
-            Gateway::Toss | Gateway::PortOne | Gateway::Kcp => "CAPTURED",
+            Gateway::Toss | Gateway::PortOne | Gateway::Kcp | Gateway::Stripe => "CAPTURED",
         },
     }
 }
@@ -104,6 +107,30 @@ async fn all_faults_at_inicis_end_as_named() {
 #[tokio::test(flavor = "multi_thread")]
 async fn all_faults_at_kcp_end_as_named() {
     all_pairs(Gateway::Kcp).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn all_pairs_of_faults_at_stripe_end_as_named() {
+    all_pairs(Gateway::Stripe).await;
+}
+
+/// A browser names Stripe's intent: one that paid for another order must not pay for this one.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_intent_that_paid_for_another_order_settles_nothing() {
+    let bank = Bank::open().await;
+    let paid = bank.start(Gateway::Stripe, 0, (Fault::None, RefundFault::None)).await;
+    bank.play(&paid, Webhook::Missing).await;
+    assert_eq!(paid.status().await, "CAPTURED");
+    let thief = bank.start(Gateway::Stripe, 1, (Fault::None, RefundFault::None)).await;
+    let mut body = thief.confirm_body();
+    body["paymentKey"] = json!(format!("pi_{}", paid.order));
+    let answer = thief.fan.api.post_new("/api/payment/confirm", &body).await;
+    assert!([202, 402].contains(&answer.status), "{}", answer.text);
+    bank.world.pass_void_time().await;
+    until("it has failed", async || (thief.status().await == "FAILED").then_some(())).await;
+    let booked = bank.gateways.order(&paid.order).unwrap();
+    assert_eq!((booked.captured, booked.refunded), (PRICE, 0), "the paid order stays paid");
+    bank.close().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -173,6 +200,7 @@ async fn without_the_stored_intent_every_confirm_reaches_the_gateway() {
         method: podo_domain::payments::PaymentMethod::Card,
         payment_key: Some(format!("tk_{}", case.order)),
         amount: podo_domain::Won::new(PRICE).unwrap(),
+        currency: podo_domain::Currency::Krw,
     };
     let context = bank.world.context();
     let gateway = context.gateway("toss").unwrap();

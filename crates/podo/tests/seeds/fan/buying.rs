@@ -153,7 +153,7 @@ impl Fan {
                         Ok(serde_json::to_value(paid).unwrap())
                     }
                     // Another call with the key may know more, so there is no response to compare.
-                    Idempotent::Fresh(ConfirmOutcome::Unknown(_)) => {
+                    Idempotent::Fresh(ConfirmOutcome::Unknown(_) | ConfirmOutcome::Awaiting(_)) => {
                         Err(Refusal::PaymentDeclined { reason: UNKNOWN.to_owned() }.into())
                     }
                     Idempotent::Replay(answer) => {

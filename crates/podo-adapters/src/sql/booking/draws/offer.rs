@@ -89,6 +89,7 @@ pub(super) async fn offer(tx: &mut dyn Tx, command: &OfferDrawn) -> Result<()> {
         until: *until,
         fees: terms.fees,
         prices: terms.prices,
+        currency: terms.currency,
         now: *now,
     };
     let claimed = take_free_seats(tx, &claim).await?;

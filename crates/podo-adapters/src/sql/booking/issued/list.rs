@@ -5,6 +5,7 @@ use crate::sql::engine::tx::Tx;
 use crate::sql::engine::value::{Row, params};
 use podo_app::Result;
 use podo_app::booking::port::issued::IssuedRow;
+use podo_domain::Currency;
 use podo_domain::booking::issued::{Channel, Tender};
 use podo_domain::booking::reservations::ReservationStatus;
 use uuid::Uuid;
@@ -12,7 +13,7 @@ use uuid::Uuid;
 /// The start of every query that `read` reads. An issued order has exactly one payment.
 macro_rules! orders {
     () => {
-        "select o.id, s.event_id, r.booking_number, r.status, r.channel, o.tender, r.amount,
+        "select o.id, s.event_id, r.booking_number, r.status, r.channel, o.tender, r.amount, r.currency,
                 r.n_seats, o.actor_id, o.name, o.phone, o.note, o.created_at, p.captured, p.refunded
            from issued_orders o
            join reservations r on r.id = o.id
@@ -55,6 +56,7 @@ fn read(row: &Row) -> Result<IssuedRow> {
         channel: row.parse("channel", Channel::parse)?,
         tender: tender.map(|_| row.parse("tender", Tender::parse)).transpose()?,
         amount: row.get("amount")?,
+        currency: row.parse("currency", Currency::parse)?,
         paid: row.get("captured")?,
         refunded: row.get("refunded")?,
         n_seats: row.get("n_seats")?,

@@ -15,7 +15,7 @@ use podo_domain::booking::seats::SeatPick;
 use podo_domain::id::SeatIndex;
 use podo_domain::messaging::messages::MessageKind;
 use podo_domain::waiting_room::PlaceNumber;
-use podo_domain::{PhaseId, Refusal, ReservationId, SeatId, Timestamp, UserId, Won};
+use podo_domain::{Currency, PhaseId, Refusal, ReservationId, SeatId, Timestamp, UserId, Won};
 use std::collections::BTreeMap;
 
 /// Who claims which seats, and on which entry.
@@ -33,6 +33,8 @@ pub(crate) struct Claim<'a> {
     pub(crate) fees: Fees,
     /// What the grades cost now, if that has changed since the seats were created.
     pub(crate) prices: Option<BTreeMap<String, Won>>,
+    /// The event's.
+    pub(crate) currency: Currency,
     pub(crate) now: Timestamp,
 }
 
@@ -93,6 +95,7 @@ pub(crate) async fn store_claimed(
         hold_expires_at: command.until,
         amount,
         order_fee,
+        currency: command.currency,
         promotion: None,
         version: 1,
         payment_window_given: false,
@@ -114,6 +117,7 @@ pub(crate) async fn store_claimed(
         lines,
         seats,
         amount,
+        currency: command.currency,
         hold_expires_at: reservation.hold_expires_at,
     })
 }
@@ -135,9 +139,10 @@ pub(crate) fn changed_prices(row: &Row, now: Timestamp) -> Result<Option<BTreeMa
 fn charge(command: &Claim<'_>, claimed: &mut [Claimed]) -> Result<(Won, Won)> {
     if command.fees.is_none() {
         let paid = claimed.iter().map(|claim| claim.seat.paid());
+        let max = command.currency.per_payment_max();
         let amount = Won::sum(paid.flat_map(|paid| [paid.price, paid.fee]))
-            .filter(|amount| *amount <= Won::PER_PAYMENT_MAX)
-            .ok_or(Refusal::OrderTooExpensive { max: Won::PER_PAYMENT_MAX })?;
+            .filter(|amount| *amount <= max)
+            .ok_or(Refusal::OrderTooExpensive { max })?;
         return Ok((amount, Won::ZERO));
     }
     let chosen = |claim: &'_ Claimed| (claim.seat.grade.clone(), claim.seat.price);
@@ -146,7 +151,7 @@ fn charge(command: &Claim<'_>, claimed: &mut [Claimed]) -> Result<(Won, Won)> {
         .iter()
         .map(|(grade, list)| ChosenSeat { grade, list: *list, ticket_type: None })
         .collect();
-    let order = price(&seats, None, &command.fees)?;
+    let order = price(&seats, None, &command.fees, command.currency)?;
     for (claim, price) in claimed.iter_mut().zip(&order.seats) {
         claim.seat = repriced(&claim.seat, *price, None);
     }
@@ -162,8 +167,9 @@ async fn insert(
 ) -> Result<()> {
     let sql = "insert into reservations
                  (id, user_id, schedule_id, status, amount, n_seats, hold_expires_at, place_number,
-                  version, created_at, updated_at, phase_id, order_fee, fees, channel)
-               values ($1, $2, $3, 'HELD', $4, $5, $6, $7, 1, $8, $8, $9, $10, $11, $12)";
+                  version, created_at, updated_at, phase_id, order_fee, fees, channel,
+                  currency)
+               values ($1, $2, $3, 'HELD', $4, $5, $6, $7, 1, $8, $8, $9, $10, $11, $12, $13)";
     let values = params![
         reservation.id,
         reservation.user,
@@ -176,7 +182,8 @@ async fn insert(
         reservation.phase,
         reservation.order_fee,
         json_or_null((!fees.is_none()).then_some(&fees))?,
-        reservation.channel.as_str()
+        reservation.channel.as_str(),
+        reservation.currency.as_str()
     ];
     Ok(tx.add(sql, vec![values.to_vec()]).await?)
 }

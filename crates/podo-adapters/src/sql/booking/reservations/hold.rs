@@ -22,7 +22,7 @@ use podo_domain::booking::reservations::{
 use podo_domain::booking::seats::SeatState;
 use podo_domain::catalog::{EventStatus, SaleWindow, ScheduleStatus};
 use podo_domain::id::SeatIndex;
-use podo_domain::{PhaseId, Refusal, ReservationId, Timestamp, Won};
+use podo_domain::{Currency, PhaseId, Refusal, ReservationId, Timestamp, Won};
 use std::collections::BTreeMap;
 use uuid::Uuid;
 
@@ -55,6 +55,7 @@ struct HoldTerms {
     fees: Fees,
     /// The prices in force, if they have changed.
     prices: Option<BTreeMap<String, Won>>,
+    currency: Currency,
 }
 
 fn claim_of(command: &HoldSeats, terms: HoldTerms) -> Claim<'_> {
@@ -68,6 +69,7 @@ fn claim_of(command: &HoldSeats, terms: HoldTerms) -> Claim<'_> {
         until: command.until,
         fees: terms.fees,
         prices: terms.prices,
+        currency: terms.currency,
         now: command.now,
     }
 }
@@ -75,7 +77,7 @@ fn claim_of(command: &HoldSeats, terms: HoldTerms) -> Claim<'_> {
 async fn check_sale_and_limit(tx: &mut dyn Tx, command: &HoldSeats) -> Result<HoldTerms> {
     let sql = "select s.sale_starts_at, s.sale_ends_at, s.status, e.status as event_status,
                       s.seats_per_person, s.stopped_at, s.last_phase, s.seats_per_order,
-                      s.price_options, s.price_changes
+                      s.price_options, s.price_changes, e.currency
                  from event_schedules s join events e on e.id = s.event_id
                 where s.id = $1";
     let schedule = command.pick.schedule();
@@ -103,9 +105,12 @@ async fn check_sale_and_limit(tx: &mut dyn Tx, command: &HoldSeats) -> Result<Ho
     check_seat_limit(past.n_active, n_more, row.get("seats_per_person")?)?;
     let fees = json_or_default::<PriceOptions>(&row, "price_options")?.fees;
     let prices = changed_prices(&row, command.now)?;
-    let Some(phase) = phase else { return Ok(HoldTerms { phase: None, fees, prices }) };
+    let currency = row.parse("currency", Currency::parse)?;
+    let Some(phase) = phase else {
+        return Ok(HoldTerms { phase: None, fees, prices, currency });
+    };
     check_seat_limit(past.n_active_in(phase.id), n_more, phase.terms.seats_per_person)?;
-    Ok(HoldTerms { phase: Some(phase.id), fees, prices })
+    Ok(HoldTerms { phase: Some(phase.id), fees, prices, currency })
 }
 
 /// The fan's earlier activity on this schedule.

@@ -51,7 +51,7 @@ pub(super) async fn choose(tx: &mut dyn Tx, command: &ChooseOrder) -> Result<Res
             ticket_type: *it,
         })
         .collect();
-    let order = price(&asked, promotion.as_ref(), &fees)?;
+    let order = price(&asked, promotion.as_ref(), &fees, reservation.currency)?;
     let marks = types.iter().map(|it| it.map(|it| it.mark()));
     let next: Vec<ReservedSeat> = chosen
         .iter()

@@ -41,6 +41,7 @@ grant usage on schema payment_service to podo_user;
 grant select (id, email, created_at), update (email) on payment_service.ticket_claims to podo_user;
 grant select (id, name, phone, note, created_at), update (name, phone, note)
     on reservation_service.issued_orders to podo_user;
+grant select (id, account), update (account) on payment_service.refund_accounts to podo_user;
 -- A change of role adds an audit entry.
 grant select, insert on common.audit_log to podo_user;
 
@@ -64,8 +65,8 @@ grant select, insert, update on reservation_service.reservations,
     reservation_service.queue_blocks, reservation_service.standbys, reservation_service.bot_signals to podo_sales;
 grant select, insert, update on payment_service.payments, payment_service.refunds,
     payment_service.wallets, payment_service.tickets, payment_service.sandbox_book,
-    payment_service.wallet_charges, payment_service.webhook_events, payment_service.resales
-    to podo_sales;
+    payment_service.wallet_charges, payment_service.webhook_events, payment_service.resales,
+    payment_service.deposits, payment_service.refund_accounts to podo_sales;
 grant select, insert on payment_service.check_ins, payment_service.transfer_history,
     reservation_service.resends to podo_sales;
 -- A double whose second guest was sent back out.
@@ -109,8 +110,8 @@ grant select, insert on reservation_service.issued_orders, reservation_service.i
 -- ── worker: what the jobs do ────────────────────────────────────────────────────────────────────
 
 grant usage on schema event_service, reservation_service, payment_service to podo_worker;
-grant select on event_service.events, event_service.event_schedules, event_service.seats,
-    event_service.sale_phases to podo_worker;
+grant select on event_service.venues, event_service.events, event_service.event_schedules,
+    event_service.seats, event_service.sale_phases to podo_worker;
 -- The draw itself, and what becomes of its offers.
 grant select, update on event_service.draws, event_service.draw_grades,
     event_service.draw_applications to podo_worker;
@@ -130,7 +131,9 @@ grant select, delete on reservation_service.reseats to podo_worker;
 grant select, update on reservation_service.reservations, reservation_service.reservation_seats,
     reservation_service.queue_history, reservation_service.standbys to podo_worker;
 grant select, update on payment_service.payments, payment_service.wallet_charges,
-    payment_service.webhook_events to podo_worker;
+    payment_service.webhook_events, payment_service.deposits to podo_worker;
+-- A refund is sent to the account, whose fields are encrypted.
+grant select, delete on payment_service.refund_accounts to podo_worker;
 grant delete on payment_service.webhook_events to podo_worker;
 -- Reminders and changes go to the owners of tickets.
 grant select, insert, update, delete on event_service.announcements to podo_worker;
@@ -161,7 +164,7 @@ grant select, insert, update, delete on event_service.webhook_deliveries to podo
 grant select, insert, update on common.leases to podo_worker;
 grant select, insert, update, delete on common.job_failures to podo_worker;
 -- Deletes records whose retention period is over; triggers protect younger records from every role.
-grant delete on reservation_service.reservations, reservation_service.reservation_seats,
+grant delete on payment_service.deposits, reservation_service.reservations, reservation_service.reservation_seats,
     reservation_service.reservation_history, reservation_service.standbys,
     reservation_service.booked, payment_service.payments, payment_service.payment_history,
     payment_service.refunds, payment_service.refund_approvals, payment_service.moved_alone,
@@ -198,7 +201,8 @@ grant select on all tables in schema event_service, reservation_service, payment
 revoke select on event_service.phase_codes, event_service.phase_members from podo_readonly;
 revoke select on event_service.webhook_endpoints, event_service.phase_webhooks,
     payment_service.ticket_claims, reservation_service.issued_orders,
-    reservation_service.issued_lookups from podo_readonly;
+    reservation_service.issued_lookups, payment_service.refund_accounts from podo_readonly;
+grant select (id, created_at, updated_at) on payment_service.refund_accounts to podo_readonly;
 grant select (id, url, kinds, status, created_at, updated_at)
     on event_service.webhook_endpoints to podo_readonly;
 grant select (id, url, created_at, updated_at) on event_service.phase_webhooks to podo_readonly;

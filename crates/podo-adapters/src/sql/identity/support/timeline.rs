@@ -6,6 +6,7 @@ use podo_app::Result;
 use podo_app::identity::support::port::{
     SupportSubject, TimelineEntry, TimelineKind, TimelineQuery,
 };
+use podo_domain::Currency;
 use uuid::Uuid;
 
 /// A history with its queries. Each gives the same columns; `$1` is the person or the booking, `$2`
@@ -293,7 +294,21 @@ pub(super) async fn read(tx: &mut dyn Tx, asked: &TimelineQuery) -> Result<Vec<T
             entries.push(entry(source.kind, &row)?);
         }
     }
+    add_currencies(tx, &mut entries).await?;
     Ok(entries)
+}
+
+/// An amount is in the currency of its order.
+async fn add_currencies(tx: &mut dyn Tx, entries: &mut [TimelineEntry]) -> Result<()> {
+    let has_amount = |it: &&mut TimelineEntry| it.amount.is_some() && it.reservation_id.is_some();
+    let mut paid: Vec<&mut TimelineEntry> = entries.iter_mut().filter(has_amount).collect();
+    let sql = "select currency from reservations where id = $1";
+    let sets = paid.iter().map(|it| params![it.reservation_id].to_vec()).collect();
+    for (entry, rows) in paid.iter_mut().zip(tx.query_each(sql, sets).await?) {
+        let read = |row: &Row| row.parse("currency", Currency::parse);
+        entry.currency = rows.first().map(read).transpose()?;
+    }
+    Ok(())
 }
 
 fn entry(kind: TimelineKind, row: &Row) -> Result<TimelineEntry> {
@@ -302,6 +317,7 @@ fn entry(kind: TimelineKind, row: &Row) -> Result<TimelineEntry> {
         kind,
         state: row.get("state")?,
         amount: row.get("amount")?,
+        currency: None,
         detail: row.get("detail")?,
         channel: row.get("channel")?,
         id: row.get("id")?,

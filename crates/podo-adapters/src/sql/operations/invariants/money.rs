@@ -1,5 +1,5 @@
-//! I7–I13, I26–I28 and I31: payments, refunds, wallets, the gateway's book, idempotency keys, resales,
-//! order lines, promotion codes and settlements.
+//! I7–I13, I26–I28, I31, I33 and I34: payments, refunds, wallets, the gateway's book, idempotency
+//! keys, resales, order lines, promotion codes, settlements, deposits and currencies.
 
 use crate::sql::operations::invariants::{Check, Names};
 
@@ -18,7 +18,9 @@ pub(crate) const CHECKS: &[Check] = &[
                                                where f.payment_id = payments.id
                                                  and f.status = 'REFUNDED'), 0)
                      or (promised > 0) <> (status = 'REFUND_DUE')
-                     or (captured not in (0, amount) and status not in ('REFUND_DUE', 'REFUNDED'))
+                     or (captured not in (0, amount) and status not in ('REFUND_DUE', 'REFUNDED')
+                         and not (method = 'VIRTUAL_ACCOUNT' and captured > amount
+                                  and refunded + promised >= captured - amount))
                      or ((captured > 0) <> (status in ('CAPTURED', 'PARTIALLY_REFUNDED',
                                                        'REFUND_DUE', 'REFUNDED'))
                          and not (amount = 0 and captured = 0
@@ -48,7 +50,7 @@ pub(crate) const CHECKS: &[Check] = &[
         rule: "a reservation has at most one live and one captured payment",
         population: "select count(*) as n from payments",
         broken: "select reservation_id from payments
-                  where status in ('READY', 'REQUESTED', 'UNKNOWN')
+                  where status in ('READY', 'REQUESTED', 'UNKNOWN', 'AWAITING_DEPOSIT')
                   group by reservation_id having count(*) > 1
                   union all
                  select reservation_id from payments
@@ -86,8 +88,9 @@ pub(crate) const CHECKS: &[Check] = &[
         broken: "select p.id, p.captured, b.captured
                    from payments p
                    join sandbox_book b on b.payment_id = p.id
-                  where p.status not in ('READY', 'REQUESTED', 'UNKNOWN')
-                    and (p.captured <> b.captured
+                  where p.status not in ('READY', 'REQUESTED', 'UNKNOWN', 'AWAITING_DEPOSIT')
+                    and (case when p.method = 'VIRTUAL_ACCOUNT' then p.captured > b.captured
+                              else p.captured <> b.captured end
                          or coalesce((select sum(f.amount) from refunds f
                                        where f.payment_id = p.id and f.status = 'REFUNDED'
                                          and f.destination = 'ORIGINAL'
@@ -184,10 +187,51 @@ pub(crate) const CHECKS: &[Check] = &[
                   where p.captured > 0
                     and exists (select 1 from payment_history h
                                  where h.payment_id = p.id and h.status = 'CAPTURED')
-                    and p.captured - (select coalesce(sum(c.price + c.fee), 0)
-                                        from reservation_seats c
-                                       where c.reservation_id = p.reservation_id)
+                    and case when p.method = 'VIRTUAL_ACCOUNT' then p.amount else p.captured end
+                        - (select coalesce(sum(c.price + c.fee), 0)
+                             from reservation_seats c
+                            where c.reservation_id = p.reservation_id)
                         not between r.order_fee
                                 and case when r.order_fee > 0 then r.order_fee else p.captured end",
+    },
+    Check {
+        id: "I33",
+        names: Names::Payment,
+        rule: "an awaited deposit has an account and a deadline, and keeps its seats",
+        population: "select count(*) as n from deposits",
+        broken: "select p.id, p.status, r.status
+                   from payments p
+                   join reservations r on r.id = p.reservation_id
+                   left join deposits d on d.payment_id = p.id
+                  where p.status = 'AWAITING_DEPOSIT'
+                    and (r.status <> 'PAYING' or d.issued_at is null or d.close_at is null
+                         or d.ask_at is null)
+                  union all
+                 select p.id, p.status, 'CLOSING'
+                   from deposits d join payments p on p.id = d.payment_id
+                  where d.close_at is not null and p.status <> 'AWAITING_DEPOSIT'",
+    },
+    Check {
+        id: "I34",
+        names: Names::Reservation,
+        rule: "an order and its payments are in the currency of its event, a wallet pays in its own",
+        population: "select count(*) as n from reservations",
+        broken: "select r.id, r.currency, e.currency
+                   from reservations r
+                   join event_schedules s on s.id = r.schedule_id
+                   join events e on e.id = s.event_id
+                  where r.currency <> e.currency
+                  union all
+                 select r.id, r.currency, p.currency
+                   from payments p join reservations r on r.id = p.reservation_id
+                  where p.currency <> r.currency
+                  union all
+                 select p.reservation_id, p.currency, w.currency
+                   from payments p join wallets w on w.user_id = p.user_id
+                  where p.currency <> w.currency
+                    and ((p.method = 'WALLET' and p.captured > 0)
+                         or exists (select 1 from refunds f
+                                     where f.payment_id = p.id and f.destination = 'WALLET'
+                                       and f.status = 'REFUNDED'))",
     },
 ];

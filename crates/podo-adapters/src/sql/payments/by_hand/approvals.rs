@@ -9,7 +9,7 @@ use crate::sql::engine::value::params;
 use podo_app::Result;
 use podo_app::identity::keyring::sha256;
 use podo_domain::payments::approvals::MovedAlone;
-use podo_domain::{PaymentId, Timestamp, UserId, Won};
+use podo_domain::{Currency, PaymentId, Timestamp, UserId, Won};
 use uuid::Uuid;
 
 /// The subject of a money movement.
@@ -26,6 +26,7 @@ pub(crate) struct Decision {
     pub(crate) what: String,
     /// The amount that counts towards the limits.
     pub(crate) amount: Won,
+    pub(crate) currency: Currency,
     pub(crate) actor: UserId,
     pub(crate) now: Timestamp,
 }
@@ -42,9 +43,12 @@ impl Sum {
     /// A lock distinct from other locks on the same payment or person. The organiser's lock always
     /// comes first, so that two decisions can't deadlock.
     fn lock(&self) -> Uuid {
-        let name = format!("moved alone {} {}", self.kind, self.of);
-        Uuid::from_slice(&sha256(name.as_bytes())[..16]).expect("16 bytes are a UUID")
+        named(&format!("moved alone {} {}", self.kind, self.of))
     }
+}
+
+fn named(name: &str) -> Uuid {
+    Uuid::from_slice(&sha256(name.as_bytes())[..16]).expect("16 bytes are a UUID")
 }
 
 impl Decision {
@@ -65,8 +69,16 @@ impl Decision {
         }
     }
 
+    /// A sum for each currency: won and cents don't add up. Won keep the organiser's own id, which
+    /// they had before there were other currencies.
     fn sum_of_organiser(&self) -> Sum {
-        Sum { kind: "ORGANISER", of: self.actor.uuid(), day: self.now.seoul_day_number() }
+        let of = match self.currency {
+            Currency::Krw => self.actor.uuid(),
+            Currency::Jpy | Currency::Eur | Currency::Usd | Currency::Gbp => {
+                named(&format!("{} {}", self.actor, self.currency.as_str()))
+            }
+        };
+        Sum { kind: "ORGANISER", of, day: self.now.seoul_day_number() }
     }
 }
 
@@ -89,7 +101,7 @@ pub(crate) async fn may_go_ahead(tx: &mut dyn Tx, decision: &Decision) -> Result
         of_subject: read(tx, &of_subject).await?,
         by_organiser: read(tx, &by_organiser).await?,
     };
-    if !moved.needs_second(decision.amount) {
+    if !moved.needs_second(decision.amount, decision.currency) {
         add(tx, &of_subject, decision).await?;
         add(tx, &by_organiser, decision).await?;
         return Ok(true);

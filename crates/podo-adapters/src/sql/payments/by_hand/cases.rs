@@ -50,7 +50,8 @@ pub(super) async fn case(tx: &mut dyn Tx, question: &CaseOf) -> Result<Option<Pa
 async fn refunds(tx: &mut dyn Tx, question: &CaseOf) -> Result<Vec<RefundCase>> {
     let sql = "select f.id, f.status, f.amount, f.fee, f.destination, f.reason, f.created_at,
                       f.number, f.attempts, f.next_at, f.last_error, f.evidence, f.taken_until,
-                      p.method
+                      p.method,
+                      exists (select 1 from refund_accounts a where a.id = p.id) as has_account
                  from refunds f join payments p on p.id = f.payment_id
                 where f.payment_id = $1 order by f.number, f.id";
     let read = |row: &Row| {

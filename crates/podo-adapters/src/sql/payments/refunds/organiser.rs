@@ -37,6 +37,7 @@ pub(super) async fn refund(
         subject: Subject::Payment(command.payment),
         what: format!("{} -{}% {}", indexes.join(","), command.fee_percent, command.to.as_str()),
         amount,
+        currency: paid.row.currency,
         actor: command.actor,
         now: command.now,
     };

@@ -5,17 +5,18 @@ use crate::world::{Plan, World, at, fresh, refusal, won};
 use podo_app::Result;
 use podo_app::booking::port::allocations::Allocations;
 use podo_app::booking::port::issued::{CashUpQuery, IssueOrder, IssuedOrder, IssuedOrders};
-use podo_app::catalog::port::Catalog;
+use podo_app::catalog::port::{Catalog, EditEvent};
 use podo_app::operations::port::idempotency::{IdempotencyKey, Idempotent};
 use podo_app::payments::port::payments::{CancelPayment, Payments};
 use podo_app::payments::port::refunds::{OrganiserRefund, RefundByOrganiser, Refunds};
 use podo_app::store::PageRequest;
 use podo_domain::booking::issued::{Channel, Issue, Tender};
 use podo_domain::booking::seats::{SeatPick, SeatState};
+use podo_domain::catalog::EventEdit;
 use podo_domain::id::SeatIndex;
-use podo_domain::payments::PaymentStatus;
 use podo_domain::payments::refunds::RefundTo;
-use podo_domain::{PaymentId, RefundId, Refusal, ReservationId, Timestamp};
+use podo_domain::payments::{OfferedMethods, PaymentMethod, PaymentStatus};
+use podo_domain::{Currency, PaymentId, RefundId, Refusal, ReservationId, Timestamp};
 
 const PAGE: PageRequest = PageRequest { limit: 10, after: None };
 
@@ -40,6 +41,30 @@ fn command(world: &World, issue: Issue, seats: &[SeatIndex], now: Timestamp) -> 
         lookups: vec![[1; 32], [2; 32]],
         now,
     }
+}
+
+fn to_euros(world: &World, now: Timestamp) -> EditEvent {
+    let methods = OfferedMethods::only(PaymentMethod::Card);
+    let edit = EventEdit {
+        currency: Some(Currency::Eur),
+        payment_methods: Some(methods),
+        ..EventEdit::default()
+    };
+    EditEvent { actor: world.admin, event: world.event, edit, home: Currency::Krw, now }
+}
+
+/// The desk sells before the sale opens: from then on the currency stays.
+#[tokio::test]
+async fn what_the_desk_sold_before_the_sale_fixes_the_currency() {
+    let world = World::new().await;
+    world.store.edit_event(to_euros(&world, at(-10))).await.unwrap();
+    let sold = issue(&world, CASH, &[0], at(-9)).await.unwrap();
+    assert_eq!(sold.currency, Currency::Eur);
+    assert_eq!(sold.amount, won(sold.seats[0].price.get()));
+    let back = EventEdit { currency: Some(Currency::Krw), ..EventEdit::default() };
+    let command = EditEvent { edit: back, ..to_euros(&world, at(-8)) };
+    assert_eq!(refusal(world.store.edit_event(command).await), Refusal::CurrencyFixed);
+    world.finish().await;
 }
 
 const CASH: Issue = Issue::Sale(Tender::Cash);

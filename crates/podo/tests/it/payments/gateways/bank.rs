@@ -20,22 +20,29 @@ use tempfile::TempDir;
 
 const WEBHOOK_KEY: &[u8] = b"a secret of twenty-four b";
 
+const STRIPE_KEY: &str = "whsec_ofTheEndpoint";
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Gateway {
     Toss,
     PortOne,
     Inicis,
     Kcp,
+    Stripe,
 }
 
 impl Gateway {
-    pub(crate) const ALL: [Gateway; 4] =
-        [Gateway::Toss, Gateway::PortOne, Gateway::Inicis, Gateway::Kcp];
+    pub(crate) const ALL: [Gateway; 5] =
+        [Gateway::Toss, Gateway::PortOne, Gateway::Inicis, Gateway::Kcp, Gateway::Stripe];
 
     /// What fans can choose there besides cards.
     pub(crate) fn methods(self) -> &'static [&'static str] {
         let all = &["KAKAO_PAY", "NAVER_PAY", "TOSS_PAY", "PAYCO", "TRANSFER", "SAMSUNG_PAY"];
-        if self == Gateway::Kcp { &all[..5] } else { all }
+        match self {
+            Gateway::Toss | Gateway::PortOne | Gateway::Inicis => all,
+            Gateway::Kcp => &all[..5],
+            Gateway::Stripe => &[],
+        }
     }
 
     fn name(self) -> &'static str {
@@ -44,14 +51,15 @@ impl Gateway {
             Gateway::PortOne => "portone",
             Gateway::Inicis => "inicis",
             Gateway::Kcp => "kcp",
+            Gateway::Stripe => "stripe",
         }
     }
 
     pub(crate) fn has_webhooks(self) -> bool {
-        matches!(self, Gateway::Toss | Gateway::PortOne)
+        matches!(self, Gateway::Toss | Gateway::PortOne | Gateway::Stripe)
     }
 
-    /// "Still processing" is a response to idempotency keys, which only two of them have.
+    /// "Still processing" is a response to idempotency keys, which only three of them have.
     pub(crate) fn knows(self, fault: Fault) -> bool {
         fault != Fault::Busy || self.has_webhooks()
     }
@@ -115,6 +123,7 @@ impl Case {
         let key = match self.gateway {
             Gateway::Toss => format!("tk_{}", self.order),
             Gateway::PortOne => format!("tok_{}", self.order),
+            Gateway::Stripe => format!("pi_{}", self.order),
             // Their pages post the approval to us.
             Gateway::Inicis | Gateway::Kcp => return body,
         };
@@ -164,6 +173,10 @@ impl Bank {
             ("PODO_INICIS_MID", "INIpayTest"),
             ("PODO_INICIS_SIGN_KEY", "sign"),
             ("PODO_INICIS_API_KEY", "api"),
+            ("PODO_STRIPE_URL", &url),
+            ("PODO_STRIPE_PUBLISHABLE_KEY", "pk_test_x"),
+            ("PODO_STRIPE_SECRET_KEY", "sk_test_x"),
+            ("PODO_STRIPE_WEBHOOK_SECRETS", STRIPE_KEY),
             ("PODO_KCP_URL", &url),
             ("PODO_KCP_SITE_CD", "T0000"),
             ("PODO_KCP_CERTIFICATE", &certificate),
@@ -172,7 +185,7 @@ impl Bank {
         let world = World::with(&settings).await;
         let show = world.show(Plan { n_seats, ..Plan::default() }).await;
         let mut offered = Gateway::Toss.methods().to_vec();
-        offered.extend(["CARD", "WALLET"]);
+        offered.extend(["CARD", "WALLET", "VIRTUAL_ACCOUNT"]);
         offer(&world, &show, &offered).await.expect(200);
         let number = booking_number(world.context().now(), 0);
         let day = format!("{}-{}-{}", &number[2..6], &number[6..8], &number[8..10]);
@@ -249,7 +262,7 @@ impl Bank {
         let order = case.order.as_str();
         let token = format!("{order}-{}", case.amount);
         let fields = match case.gateway {
-            Gateway::Toss | Gateway::PortOne => return,
+            Gateway::Toss | Gateway::PortOne | Gateway::Stripe => return,
             Gateway::Inicis if case.on_phone => vec![
                 ("P_STATUS", "00"),
                 ("P_TID", token.as_str()),
@@ -333,6 +346,18 @@ impl Bank {
                     .header("webhook-signature", signature)
                     .body(body)
             }
+            Gateway::Stripe => {
+                let kind = if name == "first" { "processing" } else { "succeeded" };
+                let intent = json!({ "id": format!("pi_{order}"),
+                    "metadata": { "order_id": order } });
+                let body = json!({ "id": format!("evt_{name}_{order}"),
+                    "type": format!("payment_intent.{kind}"), "data": { "object": intent } });
+                let (body, stamp) = (body.to_string(), self.seconds());
+                let key = hmac::Key::new(hmac::HMAC_SHA256, STRIPE_KEY.as_bytes());
+                let signed = hmac::sign(&key, format!("{stamp}.{body}").as_bytes());
+                let hex: String = signed.as_ref().iter().map(|it| format!("{it:02x}")).collect();
+                request.header("stripe-signature", format!("t={stamp},v1={hex}")).body(body)
+            }
             Gateway::Inicis | Gateway::Kcp => return,
         };
         send(request).await.expect(200);
@@ -351,6 +376,10 @@ impl Bank {
                 "eventType": "PAYMENT_STATUS_CHANGED", "data": { "orderId": case.order,
                 "status": "DONE", "totalAmount": 1 },
             })),
+            Gateway::Stripe => request
+                .header("stripe-signature", format!("t={},v1=00", self.seconds()))
+                .json(&json!({ "id": "evt_x", "type": "payment_intent.succeeded",
+                    "data": { "object": { "metadata": { "order_id": case.order } } } })),
             Gateway::PortOne | Gateway::Inicis | Gateway::Kcp => request
                 .header("webhook-id", "x")
                 .header("webhook-timestamp", self.seconds())

@@ -27,6 +27,29 @@ fn said_of_toss(output: &Output) -> String {
     line.unwrap_or_else(|| panic!("no line about toss: {text}")).to_owned()
 }
 
+#[test]
+fn stripe_is_asked_too_and_mixed_keys_are_named() {
+    let stripe = Gateways::start().unwrap();
+    let said = |publishable: &str, secret: &str| {
+        let folder = TempDir::with_prefix("podo-").unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_podo"));
+        command.env_clear().envs([
+            ("PODO_PUBLIC_URL", "http://podo.example"),
+            ("PODO_GATEWAY_TIMEOUT_SECONDS", "1"),
+            ("PODO_STRIPE_URL", &stripe.url()),
+            ("PODO_STRIPE_PUBLISHABLE_KEY", publishable),
+            ("PODO_STRIPE_SECRET_KEY", secret),
+            ("PODO_STRIPE_WEBHOOK_SECRETS", "whsec_x"),
+        ]);
+        let output = command.args(["doctor", "--data"]).arg(folder.path().join("data")).output();
+        let text = String::from_utf8(output.unwrap().stdout).unwrap();
+        text.lines().find(|line| line.contains("stripe")).unwrap_or(&text).to_owned()
+    };
+    assert!(said("pk_live_x", "sk_live_x").starts_with("ok"));
+    assert!(said("pk_test_x", "rk_test_x").contains("no money moves"));
+    assert!(said("pk_live_x", "sk_test_x").contains("take both from one set"));
+}
+
 /// Toss that accepts no key. Ends with the test's process.
 fn refusing() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

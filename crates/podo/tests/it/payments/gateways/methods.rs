@@ -86,7 +86,8 @@ async fn a_transfer_goes_back_to_where_it_came_from() {
     let bank = Bank::open().await;
     let means = Means { method: "TRANSFER", on_phone: true };
     let mut cases = Vec::new();
-    for (seat, gateway) in (0..).zip(Gateway::ALL) {
+    for (seat, gateway) in (0..).zip(Gateway::ALL.into_iter().filter(|it| !it.methods().is_empty()))
+    {
         let case = bank.start_by(gateway, means, &[seat], (Fault::None, RefundFault::Drops)).await;
         bank.play(&case, Webhook::Missing).await;
         case.fan.cancel(&case.reservation).await.expect(200);
@@ -107,7 +108,8 @@ async fn a_transfer_goes_back_to_where_it_came_from() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_used_is_kept_and_not_what_was_asked_for() {
     let bank = Bank::open().await;
-    for (seat, gateway) in (0..).zip(Gateway::ALL) {
+    for (seat, gateway) in (0..).zip(Gateway::ALL.into_iter().filter(|it| !it.methods().is_empty()))
+    {
         let case = bank.start(gateway, seat, (Fault::None, RefundFault::None)).await;
         bank.gateways.pay_with(&case.order, "PAYCO");
         bank.play(&case, Webhook::Missing).await;
