@@ -16,7 +16,7 @@ impl Fan {
         match world.rng.below(5) {
             0 => return,
             1 | 2 => world.time.sleep(world.rng.ms(1_000, DUE_MS / 2)).await,
-            3 => world.time.sleep(world.rng.ms(DUE_MS - 60_000, DUE_MS + 300_000)).await,
+            3 => world.time.sleep(world.rng.ms(DUE_MS - 60_000, DUE_MS + 3 * 600_000)).await,
             _ => {
                 world.time.sleep(world.rng.ms(1_000, 20_000)).await;
                 self.give_up(payment).await;
