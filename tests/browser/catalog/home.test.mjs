@@ -127,6 +127,8 @@ test("the browser's language decides until the visitor does", async () => {
     await page.locator("#nav a").first().waitFor();
     assert.equal(await page.evaluate(() => document.documentElement.lang), language, locale);
     if (language === "en") {
+      // The view behind the frame loads its own scripts first.
+      await page.waitForLoadState("networkidle");
       await page.locator("#languages").selectOption("ko");
       await page.getByRole("link", { name: "내 티켓" }).waitFor();
       await page.reload();
